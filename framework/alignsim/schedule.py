@@ -1,0 +1,184 @@
+"""The instants of a run in order, and rules that say at which of them something takes up memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from itertools import pairwise
+
+import attrs
+
+from alignsim.algorithm import INIT, Algorithm
+
+LAPS = ("init", "first", "steady")
+
+
+@attrs.frozen
+class Event:
+    """One instant: in a lap, a role reaches a moment of a phase.
+
+    The laps are ``init`` (every role loads), ``first`` (the first time through all phases) and ``steady``.
+    """
+
+    lap: str
+    phase: str
+    role: str
+    moment: str
+
+    def __str__(self) -> str:
+        lap = "" if self.lap in ("steady", "init") else f"{self.lap}~"
+        return f"{lap}{self.phase}:{self.role}/{self.moment}"
+
+
+@attrs.frozen
+class Schedule:
+    """All events of a run in order: loading, the first lap, a steady lap."""
+
+    algorithm: Algorithm
+    events: tuple[Event, ...]
+
+    @classmethod
+    def of(cls, algorithm: Algorithm) -> Schedule:
+        """Expand an algorithm's table into its events."""
+        events = [Event("init", INIT, role, "load") for role in algorithm.roles]
+        for lap in ("first", "steady"):
+            for phase in algorithm.phases:
+                events += [Event(lap, phase, role, moment) for role, moment in _moments(algorithm, phase)]
+        return cls(algorithm, tuple(events))
+
+    @cached_property
+    def index(self) -> dict[Event, int]:
+        """The place of every event."""
+        return {event: i for i, event in enumerate(self.events)}
+
+    def moments(self, role: str) -> frozenset[str]:
+        """Return all moments that a role passes through."""
+        return frozenset(e.moment for e in self.events if e.role == role)
+
+    def activity_kinds(self, event: Event, role: str) -> frozenset[str]:
+        """Return what ``role`` does at the event, by all names of that activity."""
+        return frozenset({"load"}) if event.lap == "init" else self.algorithm.activity(event.phase, role).kinds
+
+    def resident(self, event: Event, role: str) -> bool:
+        """Whether the role's memory is on its device at the event."""
+        return event.lap == "init" or self.algorithm.activity(event.phase, role).resident
+
+    def lanes(self, event: Event) -> tuple[str, ...]:
+        """Return the phases that run at the same time as the event's, itself included."""
+        if event.lap == "init":
+            return (event.phase,)
+        return next((group for group in self.algorithm.concurrent if event.phase in group), (event.phase,))
+
+
+def _moments(algorithm: Algorithm, phase: str) -> Iterator[tuple[str, str]]:
+    if phase in algorithm.order:
+        for event in algorithm.order[phase]:
+            role, _, moment = event.partition(".")
+            yield role, moment
+        return
+    busy = [r for r in algorithm.roles if algorithm.activity(phase, r).name not in ("idle", "asleep", "offloaded")]
+    for role in busy or algorithm.roles[:1]:
+        for moment in algorithm.activity(phase, role).moments:
+            yield role, moment
+
+
+@attrs.frozen
+class Liveness:
+    """A rule that picks events for a term of one owner. Rules combine with ``|`` and ``&``."""
+
+    name: str
+    picks: Callable[[Schedule, str | None, str | None], frozenset[int]] = attrs.field(repr=False)
+    moments: tuple[str, ...] = ()
+
+    def __or__(self, other: Liveness) -> Liveness:
+        return Liveness(
+            f"{self.name} or {other.name}",
+            lambda s, p, r: self.picks(s, p, r) | other.picks(s, p, r),
+            (*self.moments, *other.moments),
+        )
+
+    def __and__(self, other: Liveness) -> Liveness:
+        return Liveness(
+            f"{self.name} and {other.name}",
+            lambda s, p, r: self.picks(s, p, r) & other.picks(s, p, r),
+            (*self.moments, *other.moments),
+        )
+
+
+def _own(schedule: Schedule, phase: str | None, role: str | None, moments: tuple[str, ...]) -> list[int]:
+    return [
+        i
+        for i, e in enumerate(schedule.events)
+        if e.moment in moments and (role is None or e.role == role) and (phase is None or e.phase == phase)
+    ]
+
+
+def _every(schedule: Schedule, phase: str | None, role: str | None) -> frozenset[int]:
+    return frozenset(i for i, e in enumerate(schedule.events) if phase is None or e.phase == phase)
+
+
+always = Liveness("always", _every)
+"""At every event; for a term per phase, at every event of its phase."""
+
+
+def _resident(schedule: Schedule, phase: str | None, role: str | None) -> frozenset[int]:
+    return frozenset(
+        i
+        for i in _every(schedule, phase, role)
+        if role is None or schedule.resident(schedule.events[i], role)
+    )
+
+
+resident = Liveness("while its role is on the device", _resident)
+"""At every event of the phases in which the role is neither asleep nor offloaded."""
+
+
+def at(*moments: str) -> Liveness:
+    """Live only when its own role is at one of the moments."""
+    return Liveness(f"at {', '.join(moments)}", lambda s, p, r: frozenset(_own(s, p, r, moments)), moments)
+
+
+def while_(*activities: str) -> Liveness:
+    """Live at every event of the phases in which its own role does one of the activities."""
+
+    def picks(schedule: Schedule, phase: str | None, role: str | None) -> frozenset[int]:
+        return frozenset(
+            i
+            for i in _every(schedule, phase, role)
+            if role is not None and schedule.activity_kinds(schedule.events[i], role) & set(activities)
+        )
+
+    return Liveness(f"while it does {' or '.join(activities)}", picks)
+
+
+def span(first: str, last: str) -> Liveness:
+    """Live from its own role's moment ``first`` to ``last`` of the same phase, other roles' events between included."""
+
+    def picks(schedule: Schedule, phase: str | None, role: str | None) -> frozenset[int]:
+        found: set[int] = set()
+        starts, ends = _own(schedule, phase, role, (first,)), _own(schedule, phase, role, (last,))
+        for start in starts:
+            here = schedule.events[start]
+            same = [e for e in ends if e >= start and schedule.events[e].phase == here.phase]
+            if same:
+                found.update(range(start, same[0] + 1))
+        return frozenset(found)
+
+    return Liveness(f"from {first} to {last}", picks, (first, last))
+
+
+def after(moment: str) -> Liveness:
+    """Live from the first time its own role reaches the moment, for good."""
+
+    def picks(schedule: Schedule, phase: str | None, role: str | None) -> frozenset[int]:
+        reached = _own(schedule, None, role, (moment,))
+        return frozenset(range(min(reached), len(schedule.events))) & _every(schedule, phase, role) if reached else frozenset()
+
+    return Liveness(f"after the first {moment}", picks, (moment,))
+
+
+def steady_lap(schedule: Schedule) -> tuple[int, ...]:
+    """Return the events of the steady lap, for resources that add up over one."""
+    events = tuple(i for i, e in enumerate(schedule.events) if e.lap == "steady")
+    assert all(b == a + 1 for a, b in pairwise(events))
+    return events
