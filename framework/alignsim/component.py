@@ -1,0 +1,81 @@
+"""Slots are choices between implementations; a component fills one, for one role or for all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from alignsim.errors import CompositionError, Problem
+from alignsim.term import Const, Term
+
+
+@attrs.frozen
+class Stage:
+    """A kind of rank, such as the first stage of a pipeline.
+
+    Attributes:
+        name: how paths spell it.
+        present: the name of a number that is 0 where a layout has no such rank; None if every layout has it.
+    """
+
+    name: str
+    present: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Slot:
+    """A choice that a run must make for some of its roles.
+
+    Attributes:
+        name: how people call it: engine, optimizer, rollout.
+        promises: the names that whatever fills it provides to the other terms.
+        required_for: roles with one of these activities must have it filled (``none`` is a filling).
+        about: one line for people.
+    """
+
+    name: str
+    promises: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    required_for: frozenset[str] = attrs.field(default=frozenset(), converter=frozenset)
+    about: str = ""
+
+
+def _constants(defaults: Mapping[str, Any]) -> dict[str, Const]:
+    return {name: value if isinstance(value, Const) else Const(value) for name, value in defaults.items()}
+
+
+@attrs.frozen(kw_only=True)
+class Component:
+    """A filling of a slot: a handful of terms, and defaults for numbers that an input overrides.
+
+    Attributes:
+        name: how people call it.
+        slot: the slot that it fills.
+        terms: its formulas.
+        defaults: numbers by name, each a :class:`Const` with its source.
+        stages: the kinds of rank that it tells apart, if it is an engine that does.
+        source: the code, version or paper that it follows.
+
+    Raises:
+        CompositionError: it does not provide a name that its slot promises.
+    """
+
+    name: str
+    slot: Slot
+    terms: tuple[Term, ...] = attrs.field(default=(), converter=tuple)
+    defaults: Mapping[str, Const] = attrs.field(factory=dict, converter=_constants)
+    stages: tuple[Stage, ...] = attrs.field(default=(), converter=tuple)
+    source: str = ""
+
+    def __attrs_post_init__(self) -> None:
+        offered = {term.name for term in self.terms} | set(self.defaults)
+        broken = [name for name in self.slot.promises if name not in offered]
+        if broken:
+            raise CompositionError(
+                Problem(
+                    f"component {self.slot.name}:{self.name}",
+                    f"does not provide {', '.join(broken)}, which slot {self.slot.name!r} promises; "
+                    "add a term of that name, or a default",
+                )
+            )

@@ -1,0 +1,34 @@
+"""How a model is spread over devices, and where every role lives."""
+
+from __future__ import annotations
+
+import attrs
+
+from alignsim.given import Inputs, as_count, at_least, described
+
+
+@described
+@attrs.frozen(kw_only=True)
+class Layout(Inputs):
+    """Degrees of parallelism of one model.
+
+    Attributes:
+        tensor: ranks that share every layer's matrices.
+        pipeline: stages that the layers are dealt out to.
+        data: replicas that see different samples.
+    """
+
+    tensor: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
+    pipeline: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
+    data: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
+
+
+@attrs.frozen
+class Place:
+    """Where a role lives: the operating-system process that it shares, and the pool of devices.
+
+    Contexts, communicators and allocators are per process; every pool has its own devices and verdict.
+    """
+
+    process: str = "trainer"
+    pool: str = "gpus"

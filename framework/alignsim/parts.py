@@ -1,0 +1,159 @@
+"""What a graph is composed of: an algorithm, terms, fillings of slots, places and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+import attrs
+
+from alignsim.algorithm import Algorithm
+from alignsim.component import Component, Slot, Stage
+from alignsim.errors import CompositionError, Problem, suggestion
+from alignsim.given import Given
+from alignsim.layout import Place
+from alignsim.resource import Resource
+from alignsim.schedule import Schedule
+from alignsim.scope import Scope, parse
+from alignsim.term import Term
+
+
+@attrs.frozen(kw_only=True)
+class Parts:
+    """Everything that goes into one graph, none of it composed yet.
+
+    Attributes:
+        algorithm: who does what when.
+        terms: terms for every role.
+        components: role -> slot name -> filling.
+        slots: the slots in force; a required one that is unfilled is an error.
+        models: role -> name of its model.
+        places: role -> process and pool.
+        resources: by name.
+        facts: numbers by path that descriptions bring (shapes, devices, layouts); those that nobody reads are fine.
+        givens: numbers by path that somebody set on purpose; one that nobody reads is an error.
+    """
+
+    algorithm: Algorithm
+    terms: tuple[Term, ...] = ()
+    components: Mapping[str, Mapping[str, Component]] = attrs.field(factory=dict)
+    slots: Mapping[str, Slot] = attrs.field(factory=dict)
+    models: Mapping[str, str] = attrs.field(factory=dict)
+    places: Mapping[str, Place] = attrs.field(factory=dict)
+    resources: Mapping[str, Resource] = attrs.field(factory=dict)
+    facts: Mapping[str, Given] = attrs.field(factory=dict)
+    givens: Mapping[str, Given] = attrs.field(factory=dict)
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """The events of the algorithm."""
+        return Schedule.of(self.algorithm)
+
+    def place(self, role: str) -> Place:
+        """Return where a role lives."""
+        return self.places.get(role, Place())
+
+    @property
+    def pools(self) -> tuple[str, ...]:
+        """The pools of devices, in the order of their first role."""
+        return tuple(dict.fromkeys(self.place(role).pool for role in self.algorithm.roles))
+
+    def stages(self, pool: str) -> tuple[Stage, ...]:
+        """Return the kinds of rank that the engines of a pool tell apart; empty if none does."""
+        found: dict[str, Stage] = {}
+        for role in self.algorithm.roles:
+            if self.place(role).pool == pool:
+                for component in self.components.get(role, {}).values():
+                    for stage in component.stages:
+                        found.setdefault(stage.name, stage)
+        return tuple(found.values())
+
+    def scope(self, *, phase: str | None = None, role: str | None = None, stage: str | None = None) -> Scope:
+        """Return a scope with what a role leads to filled in."""
+        if role is None:
+            return Scope(phase=phase, stage=stage)
+        place = self.place(role)
+        return Scope(phase, role, stage, self.models.get(role), place.process, place.pool)
+
+    def scopes(self, term: Term, roles: Iterable[str]) -> Iterator[tuple[str, Scope]]:
+        """Yield every place that a term has a value at, as the owner's spelling and the scope."""
+        owners: list[tuple[str, Scope, str | None]] = []  # spelling, scope, pool
+        kinds = term.per & {"role", "model", "process", "pool"}
+        if len(kinds) > 1:
+            raise CompositionError(Problem(term.name, f"is per {' and '.join(sorted(kinds))}; a term has one owner", term.origin))
+        roles = [r for r in roles if term.during is None or term.during & self.algorithm.activities(r)]
+        if "role" in kinds:
+            owners = [(role, self.scope(role=role), self.place(role).pool) for role in roles]
+        elif "model" in kinds:
+            names = dict.fromkeys(self.models[r] for r in roles if r in self.models)
+            owners = [(f"{{{name}}}", Scope(model=name), None) for name in names]
+        elif "process" in kinds:
+            places = dict.fromkeys((self.place(r).process, self.place(r).pool) for r in roles)
+            owners = [(f"%{process}", Scope(process=process, pool=pool), pool) for process, pool in places]
+        elif "pool" in kinds:
+            pools = dict.fromkeys(self.place(r).pool for r in roles)
+            owners = [(f"@{pool}", Scope(pool=pool), pool) for pool in pools]
+        elif roles:
+            owners = [("", Scope(), None)]
+        for owner, scope, pool in owners:
+            for phase in self._phases(term, scope.role):
+                for stage in self._stages(term, pool):
+                    yield owner, attrs.evolve(scope, phase=phase, stage=stage)
+
+    def _phases(self, term: Term, role: str | None) -> Iterable[str | None]:
+        if "phase" not in term.per:
+            return (None,)
+        if role is None or term.during is None:
+            return self.algorithm.phases
+        return [p for p in self.algorithm.phases if term.during & self.algorithm.activity(p, role).kinds]
+
+    def _stages(self, term: Term, pool: str | None) -> Iterable[str | None]:
+        if "stage" not in term.per:
+            return (None,)
+        pools = self.pools if pool is None else (pool,)
+        return [stage.name for p in pools for stage in self.stages(p)] or (None,)
+
+    def offers(self) -> Iterator[tuple[Term, tuple[str, ...]]]:
+        """Yield every term with the roles it is for: components' own, then those for every role."""
+        chosen: dict[int, tuple[Term, list[str]]] = {}
+        for role in self.algorithm.roles:
+            for component in self.components.get(role, {}).values():
+                for term in component.terms:
+                    chosen.setdefault(id(term), (term, []))[1].append(role)
+        yield from ((term, tuple(roles)) for term, roles in chosen.values())
+        yield from ((term, self.algorithm.roles) for term in self.terms if id(term) not in chosen)
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield what is wrong before anything is composed: unfilled slots, unknown roles, misspelt paths."""
+        roles = self.algorithm.roles
+        for role in {*self.components, *self.models, *self.places} - set(roles):
+            yield Problem(role, f"algorithm {self.algorithm.name} has no such role; {suggestion(role, roles)}")
+        for slot in self.slots.values():
+            for role in roles:
+                doing = slot.required_for & self.algorithm.activities(role)
+                if doing and slot.name not in self.components.get(role, {}):
+                    yield Problem(
+                        f"{role}.{slot.name}",
+                        f"slot {slot.name!r} is unfilled for {role!r}, which does {', '.join(sorted(doing))}; "
+                        "choose a component, or 'none'",
+                    )
+        processes: dict[str, str] = {}
+        for role in roles:
+            place = self.place(role)
+            if processes.setdefault(place.process, place.pool) != place.pool:
+                yield Problem(f"{role}.process", f"process {place.process!r} cannot be on two pools, {processes[place.process]!r} and {place.pool!r}")
+        for path in self.givens:
+            yield from self._misplaced(path)
+
+    def _misplaced(self, path: str) -> Iterator[Problem]:
+        _, owner, phase, stage = parse(path)
+        owners = {
+            *self.algorithm.roles,
+            *(f"{{{m}}}" for m in self.models.values()),
+            *(f"%{self.place(r).process}" for r in self.algorithm.roles),
+            *(f"@{pool}" for pool in self.pools),
+        }
+        stages = {stage.name for pool in self.pools for stage in self.stages(pool)}
+        for kind, name, known in (("owner", owner, owners), ("phase", phase, set(self.algorithm.phases)), ("kind of rank", stage, stages)):
+            if name and name not in known:
+                yield Problem(path, f"no {kind} {name!r}; {suggestion(name, known)}")
