@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 import attrs
 
 from alignsim.errors import InvalidInput, Origin, Problem, UnitError, suggestion
-from alignsim.units import to_base
+from alignsim.units import measure, to_base
 
 T = TypeVar("T")
 EXACT = 2.0**53
@@ -72,6 +72,18 @@ def given(
     if (least is not None and least > expected) or (most is not None and most < expected):
         raise UnitError(f"low <= value <= high does not hold: {low!r}, {value!r}, {high!r}")
     return Given(expected, unit, least, most, source, obtained, origin)
+
+
+def stated(value: Any) -> Given:
+    """Return a number that a user sets, in whatever unit it is written.
+
+    Raises:
+        UnitError: it cannot be read, or is not finite.
+    """
+    if isinstance(value, Given):
+        return value
+    number, unit = measure(value)
+    return given(number, unit)
 
 
 # One named function a unit: the only kind of converter that type checkers of attrs classes understand.

@@ -28,7 +28,6 @@ class Resource:
         unit: the unit of its totals, e.g. ``byte``.
         over_events: ``max`` for what is held (memory), ``sum`` over one steady lap for what is spent (seconds).
         over_stages: ``max`` over the kinds of rank, or ``sum``.
-        capacity: the name of the number that its total must not exceed, looked up per pool; None if unlimited.
         about: one line for people.
     """
 
@@ -36,5 +35,4 @@ class Resource:
     unit: str
     over_events: str = attrs.field(default="max", validator=_reduction)
     over_stages: str = attrs.field(default="max", validator=_reduction)
-    capacity: str | None = None
     about: str = ""

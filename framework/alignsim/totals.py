@@ -139,12 +139,10 @@ class _Pool:
     def _node(self, path: str, kind: str, inputs: Iterable[str], about: str) -> str:
         """Make a node, or return the one that has the same inputs and let ``path`` be another spelling of it."""
         inputs = tuple(dict.fromkeys(inputs)) if kind == "max" else tuple(inputs)
-        if len(inputs) == 1 and kind in ("max", "sum") and "device" not in inputs[0][:0]:
-            known = inputs[0] if kind == "max" else self.made.get((kind, inputs))
-        else:
-            known = self.made.get((kind, inputs))
+        known = inputs[0] if len(inputs) == 1 and kind != "masked" else self.made.get((kind, inputs))
         if known is not None:
-            self.totals.aliases[path] = known
+            if known != path:
+                self.totals.aliases[path] = known
             return known
         self.made[kind, inputs] = path
         self.new.append(Node(path, kind, self.resource.unit, inputs, scope=Scope(pool=self.pool), about=about))

@@ -93,6 +93,27 @@ def to_base(value: Any, unit: str) -> float:
     return float(number)
 
 
+def measure(value: Any) -> tuple[float, str]:
+    """Return any quantity in base units with its base unit; a bare number has none.
+
+    Raises:
+        UnitError: it cannot be read, or is not finite.
+    """
+    if isinstance(value, int | float):
+        return to_base(value, ""), ""
+    if isinstance(value, str):
+        try:
+            value = registry().Quantity(value.strip())
+        except Exception:
+            raise UnitError(f"cannot read {value!r} as a number with a unit, such as '2 GiB'") from None
+    elif not (hasattr(value, "magnitude") and hasattr(value, "units")):
+        raise UnitError(f"expected a number or a quantity such as '2 GiB', got {value!r}")
+    if isinstance(value, int | float):
+        return to_base(value, ""), ""
+    unit = f"{quantity(1, f'{value.units}').to_base_units().units}"
+    return to_base(value, unit), "" if unit == "dimensionless" else unit
+
+
 def _read(value: Any, unit: str) -> Any:
     if hasattr(value, "magnitude") and hasattr(value, "units"):
         return _converted(quantity(float(value.magnitude), f"{value.units}"), value, unit)

@@ -1,0 +1,86 @@
+"""What every kind of scenario can do: be composed, answered, varied and swept."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import attrs
+
+from alignsim.compose import compose
+from alignsim.graph import TermGraph
+from alignsim.parts import Parts
+from alignsim.plan import Plan
+from alignsim.registry import Registry
+
+if TYPE_CHECKING:
+    from alignsim.sweep import Sweep
+
+Q = TypeVar("Q", bound="Question")
+
+
+class Question(ABC):
+    """What every kind of scenario can do. A kind says what its graph is made of, and who answers.
+
+    Attributes:
+        name: how people call it.
+        solver: the name of the solver that answers it.
+        registry: where names are looked up.
+        axes: names that ``sweep`` takes for inputs of the graph, beside their paths.
+    """
+
+    name: str
+    solver: str
+    registry: Registry
+    axes: ClassVar[Mapping[str, str]] = {}
+
+    @abstractmethod
+    def parts(self) -> Parts:
+        """Return what the graph is composed of."""
+
+    @property
+    @abstractmethod
+    def outputs(self) -> tuple[str, ...]:
+        """The paths of what is asked for."""
+
+    @cached_property
+    def graph(self) -> TermGraph:
+        """The composed graph."""
+        return compose(self.parts())
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The compiled plan of the outputs."""
+        return Plan.of(self.graph, self.outputs)
+
+    @cached_property
+    def result(self) -> Any:
+        """The answer, by the scenario's solver."""
+        return self.registry.solvers[self.solver].solve(self)
+
+    def using(self: Q, **changes: Any) -> Q:
+        """Return the same question with some fields changed.
+
+        Raises:
+            InvalidInput: no such field, or a value that is wrong.
+        """
+        return attrs.evolve(self, **changes)  # type: ignore[misc]
+
+    def sweep(self, columns: Mapping[str, Any] | None = None, *, outputs: tuple[str, ...] | None = None, **axes: Any) -> Sweep:
+        """Return the outputs for many values of some inputs, row by row.
+
+        Args:
+            columns: rows of numbers by the path of an input, such as ``{"policy.layers": [...]}``.
+            outputs: paths to compute, instead of the scenario's own.
+            axes: the same by name. All rows are equally long; a single number stands for a whole row.
+
+        Raises:
+            UnknownName: no such input or output.
+            InvalidInput: rows that differ in length, are no numbers, or do not give finite answers.
+        """
+        from alignsim.sweep import sweep
+
+        named = {self.axes.get(name, name): values for name, values in {**(columns or {}), **axes}.items()}
+        return sweep(self.plan if outputs is None else Plan.of(self.graph, outputs), named)

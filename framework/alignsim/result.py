@@ -1,0 +1,195 @@
+"""The answer to a run: what a resource adds up to, in which phase, at which instant, and what of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from alignsim.explain import Explanation, explain
+from alignsim.graph import TermGraph
+from alignsim.plan import Plan
+from alignsim.units import base_unit, quantity
+
+if TYPE_CHECKING:
+    import pint
+
+    from alignsim.scenario import Scenario
+
+SCHEMA = "alignsim.result/1"
+
+
+@attrs.frozen
+class Binding:
+    """An instant at which a total is reached.
+
+    Attributes:
+        path: the total at that instant, e.g. ``update:policy/forward[first].device``.
+        value: in base units.
+        terms: what is live there, largest first, as pairs of path and value.
+    """
+
+    path: str
+    value: float
+    terms: tuple[tuple[str, float], ...]
+
+    @property
+    def event(self) -> str:
+        """The instant, without kind of rank and resource: ``update:policy/forward``."""
+        return self.path.rpartition(".")[0].partition("[")[0].partition("@")[0]
+
+    @property
+    def stage(self) -> str | None:
+        """The kind of rank, where kinds are told apart."""
+        return self.path.partition("[")[2].partition("]")[0] or None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {"event": self.event, "stage": self.stage, "value": self.value, "terms": dict(self.terms)}
+
+
+@attrs.frozen(eq=False)
+class Result:
+    """All numbers of one run, each with its history.
+
+    Attributes:
+        scenario: the question.
+        graph: the composed graph.
+        resource: the resource that the question is about.
+    """
+
+    scenario: Scenario
+    graph: TermGraph
+    resource: str
+
+    @cached_property
+    def _plan(self) -> Plan:
+        return Plan.of(self.graph, self.graph.order)
+
+    @cached_property
+    def values(self) -> Mapping[str, float]:
+        """Every value of the graph by path, in base units."""
+        return self._plan.evaluate()
+
+    def at(self, end: str) -> Mapping[str, float]:
+        """Return every value with all ranged constants at their ``low``, ``expected`` or ``high`` end."""
+        return self.values if end == "expected" else self._plan.evaluate(end)
+
+    def value(self, path: str) -> float:
+        """Return one value in base units.
+
+        Raises:
+            UnknownName: no value is spelt like that.
+        """
+        return self.values[self.graph.resolve(path)]
+
+    def __getitem__(self, path: str) -> pint.Quantity[Any]:
+        return quantity(self.value(path), base_unit(self.graph[path].unit))
+
+    @property
+    def peak(self) -> pint.Quantity[Any]:
+        """The largest total of the resource, over all instants, kinds of rank and pools."""
+        return self[self.resource]
+
+    @property
+    def range(self) -> tuple[float, float, float]:
+        """The peak at the low, expected and high ends, in base units."""
+        path = self.graph.resolve(self.resource)
+        low, expected, high = (self.at(end)[path] for end in ("low", "expected", "high"))
+        return low, expected, high
+
+    @property
+    def phases(self) -> dict[str, pint.Quantity[Any]]:
+        """The largest total in each phase."""
+        return {phase: self[path] for phase, path in self._phase_paths()}
+
+    def _phase_paths(self, pool: str | None = None) -> Iterator[tuple[str, str]]:
+        pools = self.graph.parts.pools
+        for phase in ("init", *self.graph.parts.algorithm.phases):
+            for p in pools if pool is None else (pool,):
+                path = f"{phase}:{self.resource}" if len(pools) == 1 else f"{phase}:@{p}.{self.resource}"
+                if path in self.graph.nodes or path in self.graph.aliases:
+                    yield (phase if len(pools) == 1 else f"{phase}@{p}"), path
+
+    @property
+    def binding(self) -> Binding:
+        """The instant, and kind of rank, that sets the peak."""
+        return self.bindings(self.resource)[0]
+
+    @property
+    def runner_up(self) -> Binding | None:
+        """The next instant below the binding one at which other terms are live."""
+        found = self.bindings(self.resource)
+        return found[1] if len(found) > 1 else None
+
+    def bindings(self, path: str) -> list[Binding]:
+        """Return the instants that the total at ``path`` is the largest of, largest first.
+
+        Instants at which the same terms are live count once, under the first one's name; instants at which a part of
+        another's terms is live are left out.
+        """
+        leaves = {leaf: value for leaf, value in self._leaves(self.graph.resolve(path), 1.0)}
+        ordered = sorted(leaves.items(), key=lambda item: (-item[1], item[0].startswith("first~"), item[0]))
+        return [Binding(leaf, value, tuple(self._live(leaf))) for leaf, value in ordered]
+
+    def _leaves(self, path: str, present: float) -> Iterator[tuple[str, float]]:
+        node = self.graph.nodes[path]
+        if node.kind == "max":
+            for source in node.inputs:
+                yield from self._leaves(source, present)
+        elif node.kind == "masked":
+            if self.values[node.inputs[1]] > 0:
+                yield node.inputs[0], self.values[node.inputs[0]]
+        else:
+            yield path, self.values[path]
+
+    def _live(self, path: str) -> list[tuple[str, float]]:
+        found: list[tuple[str, float]] = []
+        pending = [path]
+        while pending:
+            where = pending.pop()
+            node = self.graph.nodes[where]
+            if node.kind == "sum":
+                pending += node.inputs
+            elif node.kind == "max":  # the transient of a phase that runs beside
+                pending.append(max(node.inputs, key=lambda p: self.values[p]))
+            else:
+                found.append((where, self.values[where]))
+        return sorted(found, key=lambda item: (-item[1], item[0]))
+
+    def explain(self, path: str | None = None, depth: int | None = None) -> Explanation:
+        """Return the history of a value (the peak if none is named), ``depth`` steps back.
+
+        Raises:
+            UnknownName: no value is spelt like that.
+        """
+        return explain(self.graph, self.values, path or self.resource, depth)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON, in base units; ``schema`` names its version."""
+        low, expected, high = self.range
+        return {
+            "schema": SCHEMA,
+            "scenario": self.scenario.name,
+            "algorithm": self.graph.parts.algorithm.name,
+            "resource": self.resource,
+            "unit": base_unit(self.graph[self.resource].unit),
+            "peak": {"low": low, "expected": expected, "high": high},
+            "binding": self.binding.to_dict(),
+            "runner_up": self.runner_up.to_dict() if self.runner_up else None,
+            "phases": {phase: self.bindings(path)[0].to_dict() for phase, path in self._phase_paths()},
+        }
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
+
+    def __reduce__(self) -> Any:  # a result is cheap: send the question, not the answer
+        return _solve, (self.scenario,)
+
+
+def _solve(scenario: Scenario) -> Any:
+    return scenario.result

@@ -1,0 +1,216 @@
+"""A scenario is a question about one set-up: immutable, composed when asked, varied by making another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+import attrs
+
+from alignsim.algorithm import Algorithm
+from alignsim.architecture import Architecture
+from alignsim.component import Component
+from alignsim.errors import InvalidInput, Problem, UnknownName, suggestion
+from alignsim.given import Given, described, stated
+from alignsim.hardware import Accelerator
+from alignsim.layout import Layout, Place
+from alignsim.parts import Parts
+from alignsim.question import Question
+from alignsim.registry import Registry, default_registry
+from alignsim.term import Term
+
+S = TypeVar("S", bound="Scenario")
+
+
+@described
+@attrs.frozen(kw_only=True, slots=False)
+class Scenario(Question):
+    """A run: an algorithm, the models of its roles, the choices made for them, and the devices they are on.
+
+    Names are accepted wherever an object of a catalogue is.
+
+    Attributes:
+        algorithm: who does what when.
+        models: role -> model. A role that is left out has the model of the role that the algorithm names for it.
+        accelerator: the device of every pool, or pool -> device.
+        layout: how models are spread; ``layouts`` says otherwise for some roles.
+        components: fillings of slots, by ``slot`` for all roles that need it or by ``role.slot``.
+        givens: numbers by path that are set on purpose; ``role.name`` or just ``name`` in the simple cases.
+        places: role -> process and pool.
+        terms: terms added to those of the plugins.
+        resource: the resource that is asked about.
+        solver: who answers.
+
+    Raises:
+        InvalidInput: misspelt fields and wrong values, all at once.
+        UnknownName: a name that no catalogue has.
+    """
+
+    name: str = "run"
+    algorithm: Algorithm
+    models: Mapping[str, Architecture]
+    accelerator: Accelerator | Mapping[str, Accelerator] | None = None
+    layout: Layout = attrs.field(factory=Layout)
+    layouts: Mapping[str, Layout] = attrs.field(factory=dict)
+    components: Mapping[str, Component] = attrs.field(factory=dict)
+    givens: Mapping[str, Given] = attrs.field(factory=dict)
+    places: Mapping[str, Place] = attrs.field(factory=dict)
+    terms: tuple[Term, ...] = ()
+    resource: str = "device_memory"
+    solver: str = "peak-memory"
+    registry: Registry = attrs.field(factory=default_registry, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        registry = self.registry
+        _set(self, "algorithm", _named(self.algorithm, Algorithm, registry, "algorithms"))
+        _set(self, "models", {r: _named(m, Architecture, registry, "architectures") for r, m in self.models.items()})
+        if isinstance(self.accelerator, Mapping):
+            _set(self, "accelerator", {p: _named(a, Accelerator, registry, "accelerators") for p, a in self.accelerator.items()})
+        elif self.accelerator is not None:
+            _set(self, "accelerator", _named(self.accelerator, Accelerator, registry, "accelerators"))
+        _set(self, "components", {k: self._component(k, c) for k, c in self.components.items()})
+        givens, problems = {}, []
+        for path, value in self.givens.items():
+            try:
+                givens[path] = stated(value)
+            except InvalidInput as error:
+                problems += error.inside(path).problems
+        if problems:
+            raise InvalidInput(problems)
+        _set(self, "givens", givens)
+        _set(self, "terms", tuple(self.terms))
+
+    def _component(self, key: str, component: Component | str) -> Component:
+        slot = key.rpartition(".")[2]
+        found = component if isinstance(component, Component) else self.registry.component(slot, component)
+        if found.slot.name != slot:
+            raise InvalidInput(Problem(f"components[{key!r}]", f"{found.name!r} fills slot {found.slot.name!r}, not {slot!r}"))
+        return found
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield what is wrong with the fields together."""
+        for field in ("models", "layouts", "places"):
+            for role in getattr(self, field):
+                if role not in self.algorithm.roles:
+                    yield Problem(f"{field}[{role!r}]", f"algorithm {self.algorithm.name} has no such role; {suggestion(role, self.algorithm.roles)}")
+        for role in self.algorithm.roles:
+            if self._model(role) is None:
+                yield Problem(f"models[{role!r}]", f"role {role!r} needs a model")
+        for key in self.components:
+            role = key.rpartition(".")[0]
+            if role and role not in self.algorithm.roles:
+                yield Problem(f"components[{key!r}]", f"algorithm {self.algorithm.name} has no role {role!r}; {suggestion(role, self.algorithm.roles)}")
+
+    def _model(self, role: str) -> Architecture | None:
+        seen: set[str] = set()
+        while role not in self.models and role not in seen:
+            seen.add(role)
+            role = self.algorithm.model_of.get(role, role)
+        return self.models.get(role)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The total of the resource."""
+        return (self.resource,)
+
+    def parts(self) -> Parts:
+        """Return what the graph is composed of."""
+        roles = self.algorithm.roles
+        models = {role: model for role in roles if (model := self._model(role)) is not None}
+        facts = {f"{{{m.name}}}.{name}": number for m in models.values() for name, number in m.numbers().items()}
+        facts |= self.layout.numbers()
+        facts |= {f"{role}.{name}": number for role, layout in self.layouts.items() for name, number in layout.numbers().items()}
+        for pool in dict.fromkeys(self.places.get(role, Place()).pool for role in roles):
+            device = self.accelerator.get(pool) if isinstance(self.accelerator, Mapping) else self.accelerator
+            if device is not None:
+                facts |= {f"@{pool}.{name}": number for name, number in device.numbers().items()}
+        return Parts(
+            algorithm=self.algorithm,
+            terms=(*self.registry.terms(self.algorithm), *self.algorithm.terms, *self.terms),
+            components={role: self._fillings(role) for role in roles},
+            slots={c.slot.name: c.slot for c in self.registry.components.values()},
+            models={role: model.name for role, model in models.items()},
+            places=self.places,
+            resources=dict(self.registry.resources),
+            facts=facts,
+            givens=self.givens,
+        )
+
+    def _fillings(self, role: str) -> dict[str, Component]:
+        doing = self.algorithm.activities(role)
+        found = {}
+        for key, component in self.components.items():
+            owner, _, slot = key.rpartition(".")
+            wanted = component.slot.required_for
+            if (not owner and (not wanted or wanted & doing) and f"{role}.{slot}" not in self.components) or owner == role:
+                found[slot] = component
+        return found
+
+    def using(self: S, **changes: Any) -> S:
+        """Return the same run with fields changed; degrees of the layout and inputs of the graph count as fields.
+
+        Raises:
+            InvalidInput: no such field or input, or a value that is wrong.
+        """
+        fields = {f.name for f in attrs.fields(type(self))}
+        degrees = {f.name for f in attrs.fields(Layout)}
+        own = {name: value for name, value in changes.items() if name in fields}
+        spread = {name: value for name, value in changes.items() if name in degrees - fields}
+        others = {name: value for name, value in changes.items() if name not in fields | degrees}
+        if spread:
+            own["layout"] = attrs.evolve(own.get("layout", self.layout), **spread)
+        if others:
+            inputs = {path.rpartition(".")[2]: path for path in self.graph.givens}
+            problems = [Problem(n, f"no such field or input; {suggestion(n, {*fields, *degrees, *inputs})}") for n in others if n not in inputs]
+            if problems:
+                raise InvalidInput(problems)
+            own["givens"] = {**self.givens, **own.get("givens", {}), **{self.graph.input_path(n): v for n, v in others.items()}}
+        return attrs.evolve(self, **own)
+
+    def with_terms(self: S, *terms: Term) -> S:
+        """Return the same run with terms added; ``@term(..., replaces=True)`` takes the place of one of that name."""
+        return attrs.evolve(self, terms=(*self.terms, *terms))
+
+    def with_givens(self: S, givens: Mapping[str, Any]) -> S:
+        """Return the same run with numbers set by path, such as ``{"policy.weight_bytes": 4}``."""
+        return attrs.evolve(self, givens={**self.givens, **givens})
+
+
+def _set(scenario: Scenario, field: str, value: Any) -> None:
+    object.__setattr__(scenario, field, value)
+
+
+def _named(value: Any, kind: type, registry: Registry, catalogue: str) -> Any:
+    if isinstance(value, str):
+        return getattr(registry, catalogue)[value]
+    if not isinstance(value, kind):
+        raise InvalidInput(f"expected {kind.__name__} or the name of one, got {value!r}")
+    return value
+
+
+class ScenarioCatalogue:
+    """The named scenarios of all plugins: ``Scenarios.Llama2_70B_PpoAlignment.result``."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return default_registry().scenarios[name]
+        except UnknownName as error:
+            raise AttributeError(str(error)) from None
+
+    def __getitem__(self, name: str) -> Any:
+        return default_registry().scenarios[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *default_registry().scenarios]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(default_registry().scenarios)
+
+    def __len__(self) -> int:
+        return len(default_registry().scenarios)
+
+
+Scenarios = ScenarioCatalogue()
+

@@ -1,0 +1,133 @@
+"""Many configurations at once, row by row, with the answers that one at a time would give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from alignsim.errors import InvalidInput, Problem, UnknownName
+from alignsim.given import EXACT
+from alignsim.graph import Node
+from alignsim.kernel import Column, Kernel
+from alignsim.plan import Plan
+
+
+@attrs.frozen(eq=False)
+class Sweep:
+    """The answers of many configurations, row by row.
+
+    Attributes:
+        plan: what was computed.
+        columns: the inputs that vary, by path.
+        answers: the outputs by path, in base units.
+    """
+
+    plan: Plan
+    columns: Mapping[str, Column]
+    answers: Mapping[str, Column]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __getitem__(self, path: str) -> Column:
+        """Return one output in base units.
+
+        Raises:
+            UnknownName: it was not computed.
+        """
+        resolved = self.plan.graph.resolve(path)
+        if resolved not in self.answers:
+            raise UnknownName("output of this sweep", path, self.answers)
+        return self.answers[resolved]
+
+    @property
+    def peak(self) -> Column:
+        """The first output, in base units."""
+        return self.answers[self.plan.outputs[0]]
+
+    def binding(self, path: str | None = None) -> list[str]:
+        """Return, row by row, the instant that sets a total (the first output's if none is named)."""
+        import numpy as np
+
+        graph = self.plan.graph
+        leaves = list(dict.fromkeys(_leaves(graph.nodes, graph.resolve(path or self.plan.outputs[0]))))
+        values = sweep(Plan(graph, tuple(leaves)), self.columns)
+        largest = np.argmax(np.stack([values[leaf] for leaf in leaves]), axis=0)
+        return [leaves[i] for i in largest.tolist()]
+
+
+def _leaves(nodes: Mapping[str, Node], path: str) -> Iterator[str]:
+    if nodes[path].kind == "max":
+        for source in nodes[path].inputs:
+            yield from _leaves(nodes, source)
+    else:
+        yield path
+
+
+def sweep(plan: Plan, columns: Mapping[str, Any]) -> Sweep:
+    """Evaluate a plan for many values of some inputs; see :meth:`alignsim.scenario.Question.sweep`.
+
+    Raises:
+        UnknownName: no such input.
+        InvalidInput: rows that differ in length, are no numbers, or do not give finite answers.
+    """
+    import numpy as np
+
+    if not columns:
+        raise InvalidInput("nothing varies; name at least one input, such as tensor=[1, 2, 4, 8]")
+    found: dict[str, Column] = {}
+    for name, values in columns.items():
+        path = plan.graph.input_path(name)
+        if path in found:
+            raise InvalidInput(Problem(name, f"is {path}, which another column sets already"))
+        found[path] = as_column(name, [values] if isinstance(values, int | float) else values)
+    rows = max(len(column) for column in found.values())
+    uneven = {name: len(column) for name, column in found.items() if len(column) not in (1, rows)}
+    if uneven:
+        raise InvalidInput(f"columns differ in length: {uneven} beside {rows}; use alignsim.grid for all combinations")
+    full = {path: np.ascontiguousarray(np.broadcast_to(column, rows)) for path, column in found.items()}
+    constants = {p: v for p, v in zip(plan.inputs, plan.values(), strict=True) if p not in full}
+    used = {path: column for path, column in full.items() if path in plan.inputs}
+    if not used:
+        answers = plan.evaluate()
+        return Sweep(plan, full, {path: np.full(rows, value) for path, value in answers.items()})
+    kernel = Kernel(plan, tuple(used), constants)
+    return Sweep(plan, full, kernel.run(list(used.values())))
+
+
+def grid(**axes: Any) -> dict[str, Column]:
+    """Return columns that hold all combinations of the axes' values, the last axis fastest.
+
+    >>> grid(tensor=[1, 2], pipeline=[1, 4])["pipeline"].tolist()
+    [1.0, 4.0, 1.0, 4.0]
+    """
+    import numpy as np
+
+    columns = [as_column(name, [v] if isinstance(v, int | float) else v) for name, v in axes.items()]
+    return {name: mesh.ravel() for name, mesh in zip(axes, np.meshgrid(*columns, indexing="ij"), strict=True)}
+
+
+def as_column(name: str, values: Any) -> Column:
+    """Return values as a column of floats.
+
+    Raises:
+        InvalidInput: not numbers, not one-dimensional, not finite, or whole numbers above 2^53.
+    """
+    import numpy as np
+
+    try:
+        column = np.asarray(values)
+        if column.dtype.kind not in "iuf":
+            raise TypeError
+        floats = np.array(column, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(Problem(name, f"cannot be swept over {values!r}; give a list of numbers")) from None
+    if floats.ndim != 1 or not floats.size:
+        raise InvalidInput(Problem(name, f"must be a non-empty row of numbers, not of shape {floats.shape}"))
+    if not np.isfinite(floats).all():
+        raise InvalidInput(Problem(name, "has a value that is not finite"))
+    if column.dtype.kind in "iu" and float(np.abs(floats).max()) > EXACT:
+        raise InvalidInput(Problem(name, "has a whole number above 2^53, which would not be exact"))
+    return floats

@@ -1,0 +1,1 @@
+"""Alignment algorithms, one table a file."""

@@ -1,0 +1,1 @@
+"""How model state and work are spread over devices."""

@@ -1,0 +1,38 @@
+"""An even split over tensor and pipeline ranks: every device holds the same share, and data ranks hold copies.
+
+The simplest engine, and the reference case's. It leaves out that the first stage carries the embedding and the last
+the head, and that key and value heads are not divided beyond their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from alignsim import Component, hookimpl, resident, term
+from alignsim_plugins.engines.slot import ENGINE
+
+SOURCE = "the reference case: state / (tensor x pipeline)"
+
+
+@term("", per={"role"}, source=SOURCE)
+def model_parallel_devices(tensor: Any, pipeline: Any) -> Any:
+    """Devices that hold one copy of a model together."""
+    return tensor * pipeline
+
+
+@term("byte", per={"role"}, resource="device", live=resident, source=SOURCE)
+def model_state_per_device(model_state: Any, model_parallel_devices: Any) -> Any:
+    """An even share of a role's weights, gradients and optimizer state."""
+    return model_state / model_parallel_devices
+
+
+EVEN_SPLIT = Component(
+    name="even-split", slot=ENGINE, terms=(model_parallel_devices, model_state_per_device), source=SOURCE
+)
+
+
+@hookimpl
+def alignsim_components() -> Iterator[Component]:
+    """Offer the even split."""
+    yield EVEN_SPLIT

@@ -1,0 +1,12 @@
+"""The slot that an engine fills."""
+
+from __future__ import annotations
+
+from alignsim import Slot
+
+ENGINE = Slot(
+    name="engine",
+    promises=("model_parallel_devices", "model_state_per_device"),
+    required_for=frozenset({"train", "infer", "generate"}),
+    about="how weights, gradients and optimizer state are spread over devices",
+)

@@ -1,0 +1,1 @@
+"""Optimizers: what they keep for every parameter."""

@@ -1,0 +1,1 @@
+"""What terms take up."""

@@ -1,0 +1,12 @@
+"""The slot that a rollout engine fills."""
+
+from __future__ import annotations
+
+from alignsim import Slot
+
+ROLLOUT = Slot(
+    name="rollout",
+    promises=("kv_cache", "kv_cache_per_device"),
+    required_for=frozenset({"generate"}),
+    about="what generates, and the keys and values it keeps",
+)

@@ -1,0 +1,1 @@
+"""Ready-made scenarios, and kinds of scenario beside the ordinary run."""

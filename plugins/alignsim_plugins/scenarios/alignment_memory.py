@@ -1,0 +1,151 @@
+"""The reference case: model state and key-value cache of PPO-style RLHF, against DPO.
+
+Names and figures follow mlsysim 0.3.0, so that people can compare; the terms are those of every other run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import attrs
+
+from alignsim import (
+    Accelerator,
+    Algorithm,
+    Architecture,
+    Given,
+    InvalidInput,
+    Layout,
+    Parts,
+    Problem,
+    Question,
+    Registry,
+    Scenario,
+    default_registry,
+    described,
+    given,
+)
+from alignsim.given import above, as_bytes, as_count, at_least
+from alignsim_plugins.algorithms.ppo import PPO
+from alignsim_plugins.architectures.parameters import PARAMETER_TERMS
+from alignsim_plugins.engines.even_split import EVEN_SPLIT
+from alignsim_plugins.engines.model_state import MODEL_STATE
+from alignsim_plugins.optimizers.adam import ADAM
+from alignsim_plugins.precisions.mixed import MIXED
+from alignsim_plugins.resources.device_memory import DEVICE_MEMORY
+from alignsim_plugins.rollouts.full_cache import FULL_CACHE
+from alignsim_plugins.rollouts.kv_cache import kv_elements_per_token
+from alignsim_plugins.scenarios.alignment_memory_terms import MIN_DEVICES, OUTPUT_TERMS, PATHS
+
+
+def _workload(value: Any) -> Architecture:
+    if isinstance(value, str):
+        return default_registry().architectures[value]
+    if not isinstance(value, Architecture):
+        raise InvalidInput(f"expected an Architecture or the name of a catalogue model, got {value!r}")
+    return value
+
+
+def _capacity(value: Any) -> Given | None:
+    return None if value is None else as_bytes(value)
+
+
+@described
+@attrs.frozen(kw_only=True, slots=False)
+class AlignmentMemoryScenario(Question):
+    """PPO and DPO alignment of a policy, with reward and value models of the critic's size.
+
+    Attributes:
+        policy: a model, or the name of one in the catalogue.
+        critic: the model whose size the reward and value models have.
+        tp_size: tensor-parallel ranks; at most the policy's heads, which they need not divide.
+        pp_size: pipeline stages; at most the policy's layers.
+        dp_size: data-parallel replicas. The reference case divides nothing by them.
+        rollout_sequences: sequences generated together.
+        rollout_tokens: tokens cached for each of them.
+        device_memory: memory of one device with its unit, such as ``"80 GB"``; None if it is left open.
+
+    Raises:
+        InvalidInput: everything that is wrong, at once.
+        UnknownName: a name that is not in the catalogue.
+    """
+
+    policy: Architecture = attrs.field(converter=_workload)
+    critic: Architecture = attrs.field(converter=_workload)
+    tp_size: int = attrs.field(converter=as_count, validator=at_least(1))
+    pp_size: int = attrs.field(converter=as_count, validator=at_least(1))
+    dp_size: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
+    rollout_sequences: int = attrs.field(converter=as_count, validator=at_least(1))
+    rollout_tokens: int = attrs.field(converter=as_count, validator=at_least(0))
+    device_memory: Given | None = attrs.field(default=None, converter=_capacity, validator=above(0))
+    name: str = "AlignmentMemory"
+    solver: str = "AlignmentMemoryModel"
+    registry: Registry = attrs.field(factory=default_registry, repr=False, eq=False)
+
+    axes: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"tp_size": "tensor", "pp_size": "pipeline", "device_memory": "device_capacity"}
+    )
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield what is wrong with the fields together."""
+        if self.tp_size > self.policy.heads:
+            yield Problem("tp_size", f"must be at most {self.policy.heads}, the heads of {self.policy.name}; got {self.tp_size}")
+        if self.pp_size > self.policy.layers:
+            yield Problem("pp_size", f"must be at most {self.policy.layers}, the layers of {self.policy.name}; got {self.pp_size}")
+        if self.policy.name == self.critic.name and self.policy != self.critic:
+            yield Problem("critic", f"is another model than the policy, but has the same name {self.critic.name!r}")
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The paths of the fields of the result."""
+        return tuple(path for path in PATHS.values() if self.device_memory is not None or path != MIN_DEVICES)
+
+    def parts(self) -> Parts:
+        """Return what the graph is composed of: the common terms, and the reference case's own sums."""
+        models = {"policy": self.policy, "reference": self.policy, "reward": self.critic, "critic": self.critic}
+        facts = {f"{{{m.name}}}.{name}": number for m in models.values() for name, number in m.numbers().items()}
+        facts |= Layout(tensor=self.tp_size, pipeline=self.pp_size, data=self.dp_size).numbers()
+        facts |= {"rollout_sequences": given(self.rollout_sequences), "rollout_tokens": given(self.rollout_tokens)}
+        if self.device_memory is not None:
+            facts["device_capacity"] = self.device_memory
+        fillings = {"precision": MIXED, "optimizer": ADAM, "engine": EVEN_SPLIT, "rollout": FULL_CACHE}
+        wanted = [term for term in OUTPUT_TERMS if self.device_memory is not None or term.name != MIN_DEVICES]
+        return Parts(
+            algorithm=PPO,
+            terms=(*PARAMETER_TERMS, *MODEL_STATE, kv_elements_per_token, *wanted),
+            components={role: _needed(PPO, role, fillings) for role in PPO.roles},
+            models={role: model.name for role, model in models.items()},
+            resources={DEVICE_MEMORY.name: DEVICE_MEMORY},
+            facts=facts,
+        )
+
+    def as_run(self, *, algorithm: Algorithm | str = "PPO", accelerator: Accelerator | str | None = None) -> Scenario:
+        """Return the same set-up as an ordinary run, whose answer has phases: the memory of one device over time.
+
+        Raises:
+            UnknownName: no such algorithm or accelerator.
+        """
+        found = self.registry.algorithms[algorithm] if isinstance(algorithm, str) else algorithm
+        doing = {kind for role in found.roles for kind in found.activities(role)}
+        components = {"precision": MIXED, "engine": EVEN_SPLIT}
+        components |= {"optimizer": ADAM} if "train" in doing else {}
+        components |= {"rollout": FULL_CACHE} if "generate" in doing else {}
+        numbers = {"rollout_sequences": given(self.rollout_sequences), "rollout_tokens": given(self.rollout_tokens)}
+        models = {"policy": self.policy, "critic": self.critic, "reward": self.critic}
+        return Scenario(
+            name=f"{self.name} as {found.name}",
+            algorithm=found,
+            models={role: model for role, model in models.items() if role in found.roles},
+            accelerator=accelerator,  # type: ignore[arg-type]
+            layout=Layout(tensor=self.tp_size, pipeline=self.pp_size, data=self.dp_size),
+            components=components,
+            givens=numbers if "generate" in doing else {},
+            registry=self.registry,
+        )
+
+
+def _needed(algorithm: Algorithm, role: str, fillings: Mapping[str, Any]) -> dict[str, Any]:
+    doing = algorithm.activities(role)
+    return {slot: filling for slot, filling in fillings.items() if filling.slot.required_for & doing}
