@@ -1,3 +1,138 @@
-"""Predict the memory of language-model alignment runs, phase by phase."""
+"""Predict the memory of language-model alignment runs, phase by phase.
+
+Every public name can be imported from here. Each is loaded when it is first used, so that ``import alignsim`` costs
+next to nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from alignsim.algorithm import Activity, Algorithm
+    from alignsim.architecture import Architecture
+    from alignsim.component import Component, Slot
+    from alignsim.discovery import load_file, scan
+    from alignsim.errors import Origin
+    from alignsim.given import Given, given
+    from alignsim.hardware import Accelerator, Cluster, Node
+    from alignsim.hookspecs import hookimpl
+    from alignsim.question import Question
+    from alignsim.registry import Registry, default_registry
+    from alignsim.resource import Resource
+    from alignsim.result import Result
+    from alignsim.scenario import Scenario, Scenarios
+    from alignsim.schedule import after, always, at, resident, span, while_
+    from alignsim.solver import Solver
+    from alignsim.term import Collect, Const, Of, Term, Total, term
+    from alignsim.units import quantity
 
 __version__ = "0.1.0"
+
+_HOME = {
+    "Accelerator": "hardware",
+    "Activity": "algorithm",
+    "Algorithm": "algorithm",
+    "Architecture": "architecture",
+    "Cluster": "hardware",
+    "Collect": "term",
+    "Component": "component",
+    "Const": "term",
+    "Given": "given",
+    "Node": "hardware",
+    "Of": "term",
+    "Origin": "errors",
+    "Question": "question",
+    "Registry": "registry",
+    "Resource": "resource",
+    "Result": "result",
+    "Scenario": "scenario",
+    "Scenarios": "scenario",
+    "Slot": "component",
+    "Solver": "solver",
+    "Term": "term",
+    "Total": "term",
+    "after": "schedule",
+    "always": "schedule",
+    "at": "schedule",
+    "default_registry": "registry",
+    "given": "given",
+    "hookimpl": "hookspecs",
+    "load_file": "discovery",
+    "quantity": "units",
+    "resident": "schedule",
+    "scan": "discovery",
+    "span": "schedule",
+    "term": "term",
+    "while_": "schedule",
+}
+__all__ = [
+    "Accelerator",
+    "Activity",
+    "Algorithm",
+    "Architecture",
+    "Cluster",
+    "Collect",
+    "Component",
+    "Const",
+    "Given",
+    "Node",
+    "Of",
+    "Origin",
+    "Question",
+    "Registry",
+    "Resource",
+    "Result",
+    "Scenario",
+    "Scenarios",
+    "Slot",
+    "Solver",
+    "Term",
+    "Total",
+    "after",
+    "always",
+    "at",
+    "default_registry",
+    "given",
+    "hookimpl",
+    "load_file",
+    "quantity",
+    "resident",
+    "scan",
+    "span",
+    "term",
+    "while_",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, _HOME, 1)
+        raise AttributeError(f"alignsim has no {name!r}" + (f"; did you mean {near[0]}?" if near else ""))
+    value = getattr(import_module(f"alignsim.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})
+
+
+class _Package(ModuleType):
+    """The import of ``alignsim.term`` sets that module on this package; here the name stays the function's.
+
+    Without this, ``from alignsim import term`` would depend on what was imported before.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, ModuleType) and _HOME.get(name) == name:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

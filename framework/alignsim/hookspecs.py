@@ -1,8 +1,250 @@
-"""What a plugin can offer. Each hook returns frozen objects; none has side effects."""
+"""What a plugin can offer: one hook a kind of object.
+
+A plugin is a module (or an object) with functions of these names, each marked with :data:`hookimpl`. It needs only the
+hooks that it has something for. Every hook returns an iterable of frozen objects, has no side effects, and gives the
+same answer whenever it is asked. A parameter that a plugin does not use may be left out.
+
+A plugin can state the version of this contract that it was written for: ``ALIGNSIM_API = 1``.
+"""
+# mypy: disable-error-code="empty-body"
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 import pluggy
+
+if TYPE_CHECKING:
+    import click
+
+    from alignsim.algorithm import Algorithm
+    from alignsim.architecture import Architecture
+    from alignsim.component import Component
+    from alignsim.hardware import Accelerator, Cluster, Node
+    from alignsim.question import Question
+    from alignsim.registry import Registry
+    from alignsim.resource import Resource
+    from alignsim.solver import Solver
+    from alignsim.term import Term
+
+API = 1
+"""The version of this contract. It grows only when a plugin written for the one before would stop working."""
 
 hookspec = pluggy.HookspecMarker("alignsim")
 hookimpl = pluggy.HookimplMarker("alignsim")
+
+
+@hookspec
+def alignsim_accelerators() -> Iterable[Accelerator]:
+    """Offer accelerators: what one device is, with the data sheet that says so.
+
+    ```python
+    from alignsim import Accelerator, hookimpl
+
+
+    @hookimpl
+    def alignsim_accelerators():
+        yield Accelerator(
+            name="Acme-X1",
+            vendor="Acme",
+            label="96 GB",
+            usable_memory="94 GiB",
+            memory_bandwidth="4 TB/s",
+            source="Acme X1 product brief, 2026",
+        )
+    ```
+    """
+
+
+@hookspec
+def alignsim_nodes() -> Iterable[Node | Cluster]:
+    """Offer machines by name: nodes of several accelerators, and clusters of several nodes.
+
+    ```python
+    from alignsim import Accelerator, Node, hookimpl
+
+    X1 = Accelerator(name="Acme-X1", vendor="Acme", usable_memory="94 GiB", source="Acme X1 product brief, 2026")
+
+
+    @hookimpl
+    def alignsim_nodes():
+        yield Node(name="Acme-Pod-8", accelerator=X1, count=8, host_memory="2 TiB", source="Acme pod guide, 2026")
+    ```
+    """
+
+
+@hookspec
+def alignsim_architectures() -> Iterable[Architecture]:
+    """Offer model architectures: the shapes that decide how large a model and its activations are.
+
+    ```python
+    from alignsim import Architecture, hookimpl
+
+
+    @hookimpl
+    def alignsim_architectures():
+        yield Architecture(
+            name="Acme-1B",
+            layers=16,
+            hidden=2048,
+            heads=32,
+            kv_heads=8,
+            ffn=8192,
+            vocab=128256,
+            source="config.json of acme/acme-1b",
+        )
+    ```
+    """
+
+
+@hookspec
+def alignsim_algorithms() -> Iterable[Algorithm]:
+    """Offer alignment algorithms: tables of which role does what in which phase.
+
+    ```python
+    from alignsim import Algorithm, hookimpl
+
+
+    @hookimpl
+    def alignsim_algorithms():
+        yield Algorithm(
+            name="best-of-n",
+            phases={
+                "rollout": {"policy": "generate"},
+                "score": {"reward": "infer"},
+                "update": {"policy": "train"},
+            },
+            source="Nakano et al. 2021, sec. 3.2",
+        )
+    ```
+    """
+
+
+@hookspec
+def alignsim_components() -> Iterable[Component]:
+    """Offer components: fillings of a slot such as ``optimizer`` or ``engine``, each a few terms and defaults.
+
+    They are looked up as ``slot:name``.
+
+    ```python
+    from alignsim import Component, Const, Slot, hookimpl, term
+
+    WATCHER = Slot(name="watcher", promises=["watcher_memory"], about="what looks at the training of a role")
+
+
+    @term("byte", per={"role"}, resource="device_memory", source="Acme watcher 1.0, README")
+    def watcher_memory(layers, watcher_bytes=Const("4 KiB", unit="byte", source="Acme watcher 1.0, README")):
+        '''Statistics of every layer.'''
+        return layers * watcher_bytes
+
+
+    @hookimpl
+    def alignsim_components():
+        yield Component(name="acme", slot=WATCHER, terms=[watcher_memory])
+    ```
+    """
+
+
+@hookspec
+def alignsim_resources() -> Iterable[Resource]:
+    """Offer resources: what terms take up, and how what is taken adds up over a run.
+
+    ```python
+    from alignsim import Resource, hookimpl
+
+
+    @hookimpl
+    def alignsim_resources():
+        yield Resource(name="scratch", unit="byte", about="local disk of a node")
+    ```
+    """
+
+
+@hookspec
+def alignsim_terms(algorithm: Algorithm) -> Iterable[Term]:
+    """Offer terms that belong to runs of an algorithm, whatever its components are.
+
+    ```python
+    from alignsim import Const, hookimpl, resident, term
+
+
+    @term("byte", per={"role"}, resource="device_memory", live=resident, source="Acme monitor, README")
+    def monitor_buffer(layers, bytes_per_layer=Const("4 KiB", unit="byte", source="Acme monitor, README")):
+        '''Statistics that the monitor keeps for every layer.'''
+        return layers * bytes_per_layer
+
+
+    @hookimpl
+    def alignsim_terms(algorithm):
+        if "policy" in algorithm.roles:
+            yield monitor_buffer
+    ```
+    """
+
+
+@hookspec
+def alignsim_scenarios(registry: Registry) -> Iterable[Question]:
+    """Offer scenarios: questions by name, made of what the registry holds. Most are runs; any question will do.
+
+    ```python
+    from alignsim import Algorithm, Scenario, hookimpl
+
+
+    @hookimpl
+    def alignsim_scenarios(registry):
+        yield Scenario(
+            name="Acme_1B_Dpo",
+            algorithm=Algorithm(name="acme-sft", phases={"update": {"policy": "train"}}),
+            models={"policy": registry.architectures["Acme-1B"]},
+            accelerator=registry.accelerators["Acme-X1"],
+            registry=registry,
+        )
+    ```
+    """
+
+
+@hookspec
+def alignsim_solvers() -> Iterable[Solver]:
+    """Offer solvers: each answers one question about a scenario, with an answer of its own type.
+
+    ```python
+    from alignsim import hookimpl
+
+
+    class LeastTensor:
+        '''The least tensor-parallel degree at which 80 GiB are enough.'''
+
+        name = "least-tensor"
+
+        def solve(self, scenario):
+            return next((t for t in (1, 2, 4, 8) if scenario.using(tensor=t).result.peak <= 80 * 2**30), None)
+
+
+    @hookimpl
+    def alignsim_solvers():
+        yield LeastTensor()
+    ```
+    """
+
+
+@hookspec
+def alignsim_commands() -> Iterable[click.Command]:
+    """Offer commands of the command line, as click commands. They are made only when a command line runs.
+
+    ```python
+    from alignsim import hookimpl
+
+
+    @hookimpl
+    def alignsim_commands():
+        import click
+
+        @click.command("acme-report")
+        def report():
+            '''Print what Acme has to say.'''
+            click.echo("all is well")
+
+        yield report
+    ```
+    """
