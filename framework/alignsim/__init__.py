@@ -12,14 +12,19 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from alignsim import maths
     from alignsim.algorithm import Activity, Algorithm
     from alignsim.architecture import Architecture
-    from alignsim.component import Component, Slot
+    from alignsim.component import Component, Slot, Stage
     from alignsim.discovery import load_file, scan
-    from alignsim.errors import Origin
-    from alignsim.given import Given, given
+    from alignsim.errors import AlignSimError, InvalidInput, Origin, Problem, UnknownName
+    from alignsim.explain import Explanation, explain
+    from alignsim.given import Given, Inputs, described, given
     from alignsim.hardware import Accelerator, Cluster, Node
     from alignsim.hookspecs import hookimpl
+    from alignsim.layout import Layout, Place
+    from alignsim.parts import Parts
+    from alignsim.plan import Plan
     from alignsim.question import Question
     from alignsim.registry import Registry, default_registry
     from alignsim.resource import Resource
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
     from alignsim.scenario import Scenario, Scenarios
     from alignsim.schedule import after, always, at, resident, span, while_
     from alignsim.solver import Solver
+    from alignsim.sweep import Sweep, grid
     from alignsim.term import Collect, Const, Of, Term, Total, term
     from alignsim.units import quantity
 
@@ -36,15 +42,24 @@ _HOME = {
     "Accelerator": "hardware",
     "Activity": "algorithm",
     "Algorithm": "algorithm",
+    "AlignSimError": "errors",
     "Architecture": "architecture",
     "Cluster": "hardware",
     "Collect": "term",
     "Component": "component",
     "Const": "term",
+    "Explanation": "explain",
     "Given": "given",
+    "Inputs": "given",
+    "InvalidInput": "errors",
+    "Layout": "layout",
     "Node": "hardware",
     "Of": "term",
     "Origin": "errors",
+    "Parts": "parts",
+    "Place": "layout",
+    "Plan": "plan",
+    "Problem": "errors",
     "Question": "question",
     "Registry": "registry",
     "Resource": "resource",
@@ -53,13 +68,19 @@ _HOME = {
     "Scenarios": "scenario",
     "Slot": "component",
     "Solver": "solver",
+    "Stage": "component",
+    "Sweep": "sweep",
     "Term": "term",
     "Total": "term",
+    "UnknownName": "errors",
     "after": "schedule",
     "always": "schedule",
     "at": "schedule",
     "default_registry": "registry",
+    "described": "given",
+    "explain": "explain",
     "given": "given",
+    "grid": "sweep",
     "hookimpl": "hookspecs",
     "load_file": "discovery",
     "quantity": "units",
@@ -73,15 +94,24 @@ __all__ = [
     "Accelerator",
     "Activity",
     "Algorithm",
+    "AlignSimError",
     "Architecture",
     "Cluster",
     "Collect",
     "Component",
     "Const",
+    "Explanation",
     "Given",
+    "Inputs",
+    "InvalidInput",
+    "Layout",
     "Node",
     "Of",
     "Origin",
+    "Parts",
+    "Place",
+    "Plan",
+    "Problem",
     "Question",
     "Registry",
     "Resource",
@@ -90,15 +120,22 @@ __all__ = [
     "Scenarios",
     "Slot",
     "Solver",
+    "Stage",
+    "Sweep",
     "Term",
     "Total",
+    "UnknownName",
     "after",
     "always",
     "at",
     "default_registry",
+    "described",
+    "explain",
     "given",
+    "grid",
     "hookimpl",
     "load_file",
+    "maths",
     "quantity",
     "resident",
     "scan",

@@ -55,11 +55,22 @@ def _table(phases: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str,
         for role, activity in roles.items():
             found = activity if isinstance(activity, Activity) else ACTIVITIES.get(activity)
             if found is None:
-                problems.append(Problem(f"{phase}.{role}", f"no activity {activity!r}; {suggestion(str(activity), ACTIVITIES)}"))
+                problems.append(
+                    Problem(f"{phase}.{role}", f"no activity {activity!r}; {suggestion(str(activity), ACTIVITIES)}")
+                )
             elif found.like is not None and found.like not in ACTIVITIES:
-                problems.append(Problem(f"{phase}.{role}", f"no activity {found.like!r} to be like; {suggestion(found.like, ACTIVITIES)}"))
+                problems.append(
+                    Problem(
+                        f"{phase}.{role}",
+                        f"no activity {found.like!r} to be like; {suggestion(found.like, ACTIVITIES)}",
+                    )
+                )
             else:
-                row[role] = attrs.evolve(found, moments=ACTIVITIES[found.like].moments) if found.like and not found.moments else found
+                row[role] = (
+                    attrs.evolve(found, moments=ACTIVITIES[found.like].moments)
+                    if found.like and not found.moments
+                    else found
+                )
         table[phase] = MappingProxyType(row)
     if problems:
         raise CompositionError(problems)

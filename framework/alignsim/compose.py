@@ -51,7 +51,9 @@ class _Composer:
                 self.groups.setdefault(group, []).append(path)
         totals = Totals(self.parts, self.terms, self._lookup)
         for path, (term, scope) in self.terms.items():
-            inputs = tuple(self._input(term, scope, name, marker, totals) for name, marker in term.formula.parameters.items())
+            inputs = tuple(
+                self._input(term, scope, name, marker, totals) for name, marker in term.formula.parameters.items()
+            )
             self.nodes[path] = Node(path, "term", term.unit, inputs, term, None, scope)
         self._stop_on(MissingInput)
         for node in totals.nodes():
@@ -80,9 +82,21 @@ class _Composer:
         for term, _ in self.parts.offers():
             if term.replaces and id(term) not in replaced:
                 names = {t.name for t, _ in self.parts.offers() if not t.replaces}
-                self.problems.append(Problem(term.name, f"replaces a term, but there is none to replace; {suggestion(term.name, names)}", term.origin))
+                self.problems.append(
+                    Problem(
+                        term.name,
+                        f"replaces a term, but there is none to replace; {suggestion(term.name, names)}",
+                        term.origin,
+                    )
+                )
             if term.resource is not None and term.resource not in self.parts.resources:
-                self.problems.append(Problem(term.name, f"no total collects resource {term.resource!r}; {suggestion(term.resource, self.parts.resources)}", term.origin))
+                self.problems.append(
+                    Problem(
+                        term.name,
+                        f"no total collects resource {term.resource!r}; {suggestion(term.resource, self.parts.resources)}",
+                        term.origin,
+                    )
+                )
         self._stop_on(CompositionError)
 
     def _winner(self, path: str, candidates: list[tuple[Term, Scope]], replaced: set[int]) -> tuple[Term, Scope]:
@@ -98,12 +112,22 @@ class _Composer:
             self._clash(path, left, f"let one name the other: replaces={left[0][0].provider!r}")
         for term, _ in takers:
             if isinstance(term.replaces, str) and term.replaces not in {t.provider for t, _ in candidates}:
-                self.problems.append(Problem(path, f"{term.provider} replaces {term.replaces!r}, which is not here; {suggestion(term.replaces, [t.provider for t, _ in candidates])}", term.origin))
+                self.problems.append(
+                    Problem(
+                        path,
+                        f"{term.provider} replaces {term.replaces!r}, which is not here; {suggestion(term.replaces, [t.provider for t, _ in candidates])}",
+                        term.origin,
+                    )
+                )
         return (left or takers or bases)[0]
 
     def _clash(self, path: str, candidates: list[tuple[Term, Scope]], advice: str) -> None:
         (one, _), (other, _) = candidates[:2]
-        raise DuplicateName(Problem(path, f"both {one.provider} ({one.origin}) and {other.provider} ({other.origin}) provide it; {advice}"))
+        raise DuplicateName(
+            Problem(
+                path, f"both {one.provider} ({one.origin}) and {other.provider} ({other.origin}) provide it; {advice}"
+            )
+        )
 
     # ---- numbers ----------------------------------------------------------------------------------------------
     def _units(self) -> dict[str, str]:
@@ -126,11 +150,15 @@ class _Composer:
                 where = f"component {component.slot.name}:{component.name}"
                 for name, constant in component.defaults.items():
                     if name in stated and stated[name][1] != constant:
-                        raise DuplicateName(Problem(f"{role}.{name}", f"both {stated[name][0]} and {where} have a default for it"))
+                        raise DuplicateName(
+                            Problem(f"{role}.{name}", f"both {stated[name][0]} and {where} have a default for it")
+                        )
                     stated[name] = (where, constant)
                     if not any(path in self.parts.givens for path in self.parts.scope(role=role).lookups(name)):
                         number = constant.as_given()
-                        self.numbers[f"{role}.{name}"] = number if constant.source else attrs.evolve(number, source=where)
+                        self.numbers[f"{role}.{name}"] = (
+                            number if constant.source else attrs.evolve(number, source=where)
+                        )
         for path, number in self.parts.givens.items():
             self.numbers[path] = _in_unit(number, units.get(parse(path)[0], ""))
         for path in set(self.terms) & {*self.parts.givens, *self.parts.facts}:
@@ -163,7 +191,13 @@ class _Composer:
         number = constant.as_given()
         number = number if number.source else attrs.evolve(number, source=f"default of {term.provider}")
         if name in self.numbers and self.numbers[name].value != number.value:
-            self.problems.append(Problem(name, f"{term.provider} has the default {number.value:g}, another term has {self.numbers[name].value:g}; give one of them another name", term.origin))
+            self.problems.append(
+                Problem(
+                    name,
+                    f"{term.provider} has the default {number.value:g}, another term has {self.numbers[name].value:g}; give one of them another name",
+                    term.origin,
+                )
+            )
         self.numbers[name] = number
         self.read.add(name)
         return name
@@ -180,15 +214,28 @@ class _Composer:
         if promised:
             hint = f"slot {promised[0]!r} promises it: choose a component"
         else:
-            known = {path.rpartition(".")[2].rpartition(":")[2]: path for path in sorted([*self.terms, *self.numbers], reverse=True)}
+            known = {
+                path.rpartition(".")[2].rpartition(":")[2]: path
+                for path in sorted([*self.terms, *self.numbers], reverse=True)
+            }
             close = near(short, known)
             hint = f"did you mean {' or '.join(close)}?" if close else "give it as an input, or add a term of that name"
-        self.problems.append(Problem(owner, f"needs {name!r}, which nothing provides (looked for {', '.join(tried)}); {hint}", term.origin))
+        self.problems.append(
+            Problem(
+                owner, f"needs {name!r}, which nothing provides (looked for {', '.join(tried)}); {hint}", term.origin
+            )
+        )
         return ""
 
     def _collect(self, term: Term, scope: Scope, owner: str, marker: Collect) -> str:
-        own = {"phase": scope.phase, "role": scope.role, "stage": scope.stage, "model": scope.model if scope.role is None else None,
-               "process": scope.process if scope.role is None else None, "pool": scope.pool if scope.role is None and scope.process is None else None}
+        own = {
+            "phase": scope.phase,
+            "role": scope.role,
+            "stage": scope.stage,
+            "model": scope.model if scope.role is None else None,
+            "process": scope.process if scope.role is None else None,
+            "pool": scope.pool if scope.role is None and scope.process is None else None,
+        }
         members = []
         for path in sorted(self.groups.get(marker.group, ())):
             where = self.terms[path][1]
@@ -197,7 +244,13 @@ class _Composer:
                     members.append(path)
         if not members:
             known = {g for t, _ in self.terms.values() for g in t.groups}
-            self.problems.append(Problem(owner, f"collects group {marker.group!r}, but no term here is in it; {suggestion(marker.group, known)}", term.origin))
+            self.problems.append(
+                Problem(
+                    owner,
+                    f"collects group {marker.group!r}, but no term here is in it; {suggestion(marker.group, known)}",
+                    term.origin,
+                )
+            )
             return ""
         op = "max" if marker.reduce == "max" else "sum"
         who = f" of {', '.join(marker.roles)}" if marker.roles else ""
@@ -228,4 +281,9 @@ def _in_unit(number: Given, unit: str) -> Given:
     """A bare number is taken in the unit of what it overrides."""
     if number.unit or not unit:
         return number
-    return attrs.evolve(given(number.value, unit, low=number.low, high=number.high), source=number.source, obtained=number.obtained, origin=number.origin)
+    return attrs.evolve(
+        given(number.value, unit, low=number.low, high=number.high),
+        source=number.source,
+        obtained=number.obtained,
+        origin=number.origin,
+    )

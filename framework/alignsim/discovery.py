@@ -62,7 +62,7 @@ def scan(package: str, *, skip: tuple[str, ...] = ("tests", "conftest")) -> Modu
 
     In the package's ``__init__.py``, write ``modules = scan(__name__)``; in ``pyproject.toml``::
 
-        [project.entry-points.alignsim]
+        [project.entry - points.alignsim]
         acme = "alignsim_acme:modules"
 
     From then on, a new file with a hook in it is a new plugin; a file without one is left alone. Each module is

@@ -61,7 +61,10 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         found: dict[str, Any] = {
-            "path": self.node.path, "value": self.value, "unit": self.node.unit, "kind": self.node.kind,
+            "path": self.node.path,
+            "value": self.value,
+            "unit": self.node.unit,
+            "kind": self.node.kind,
         }
         if self.equation:
             found["equation"] = self.equation
@@ -91,7 +94,11 @@ def explain(graph: TermGraph, values: Mapping[str, float], path: str, depth: int
         seen.add(where)
         inputs: list[tuple[str, Explanation]] = []
         if not again and left != 0:
-            members = list(zip(node.term.formula.parameters, node.inputs, strict=True)) if node.kind == "term" and node.term else [("", source) for source in node.inputs]
+            members = (
+                list(zip(node.term.formula.parameters, node.inputs, strict=True))
+                if node.kind == "term" and node.term
+                else [("", source) for source in node.inputs]
+            )
             if node.kind in ("sum", "max"):
                 members.sort(key=lambda member: (-values[member[1]], member[1]))
             inputs = [(name or source, walk(source, None if left is None else left - 1)) for name, source in members]

@@ -132,7 +132,8 @@ class _Check(ast.NodeTransformer):
     def refuse(self, what: str, node: ast.AST | None) -> None:
         instead = _INSTEAD.get(what)
         raise self.formula._error(
-            f"a formula cannot use {what}" + (f"; {instead}" if instead else "")
+            f"a formula cannot use {what}"
+            + (f"; {instead}" if instead else "")
             + ", or declare it with opaque=True (called row by row in sweeps)",
             node,
         )
@@ -227,5 +228,7 @@ def _definition(function: Callable[..., Any]) -> ast.FunctionDef | None:
             tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
         except (OSError, TypeError, SyntaxError):
             return None
-        found = next((n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == function.__name__), None)
+        found = next(
+            (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == function.__name__), None
+        )
     return found

@@ -79,7 +79,9 @@ class Kernel:
                 names[path] = known[text] = ast.Name(f"v{i}", ast.Load())
                 body.append((f"v{i}", expression))
         outputs = [names[path] for path in self.plan.outputs]
-        lines = [f"def kernel({', '.join([f'a{i}' for i in range(len(self.varying))] + [f'o{i}' for i in range(len(outputs))])}):"]
+        lines = [
+            f"def kernel({', '.join([f'a{i}' for i in range(len(self.varying))] + [f'o{i}' for i in range(len(outputs))])}):"
+        ]
         lines += ["    " + line for line in _released(body, outputs)]
         source = "\n".join(lines) + "\n"
         exec(compile(source, "<alignsim sweep>", "exec"), namespace)
@@ -115,8 +117,16 @@ def _functions() -> dict[str, Any]:
     def safe_divide(a: Any, b: Any) -> Any:
         return maths.safe_divide(np.asarray(a), np.asarray(b))
 
-    return {"where": np.where, "minimum": np.minimum, "maximum": np.maximum, "ceil": np.ceil, "floor": np.floor,
-            "safe_divide": safe_divide, "rowwise": _rowwise, "nan": float("nan")}
+    return {
+        "where": np.where,
+        "minimum": np.minimum,
+        "maximum": np.maximum,
+        "ceil": np.ceil,
+        "floor": np.floor,
+        "safe_divide": safe_divide,
+        "rowwise": _rowwise,
+        "nan": float("nan"),
+    }
 
 
 def _rowwise(function: Callable[..., float], *arguments: Any) -> Column:

@@ -80,7 +80,9 @@ class Parts:
         owners: list[tuple[str, Scope, str | None]] = []  # spelling, scope, pool
         kinds = term.per & {"role", "model", "process", "pool"}
         if len(kinds) > 1:
-            raise CompositionError(Problem(term.name, f"is per {' and '.join(sorted(kinds))}; a term has one owner", term.origin))
+            raise CompositionError(
+                Problem(term.name, f"is per {' and '.join(sorted(kinds))}; a term has one owner", term.origin)
+            )
         roles = [r for r in roles if term.during is None or term.during & self.algorithm.activities(r)]
         if "role" in kinds:
             owners = [(role, self.scope(role=role), self.place(role).pool) for role in roles]
@@ -141,7 +143,10 @@ class Parts:
         for role in roles:
             place = self.place(role)
             if processes.setdefault(place.process, place.pool) != place.pool:
-                yield Problem(f"{role}.process", f"process {place.process!r} cannot be on two pools, {processes[place.process]!r} and {place.pool!r}")
+                yield Problem(
+                    f"{role}.process",
+                    f"process {place.process!r} cannot be on two pools, {processes[place.process]!r} and {place.pool!r}",
+                )
         for path in self.givens:
             yield from self._misplaced(path)
 
@@ -154,6 +159,10 @@ class Parts:
             *(f"@{pool}" for pool in self.pools),
         }
         stages = {stage.name for pool in self.pools for stage in self.stages(pool)}
-        for kind, name, known in (("owner", owner, owners), ("phase", phase, set(self.algorithm.phases)), ("kind of rank", stage, stages)):
+        for kind, name, known in (
+            ("owner", owner, owners),
+            ("phase", phase, set(self.algorithm.phases)),
+            ("kind of rank", stage, stages),
+        ):
             if name and name not in known:
                 yield Problem(path, f"no {kind} {name!r}; {suggestion(name, known)}")

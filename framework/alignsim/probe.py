@@ -59,7 +59,10 @@ def _run(node: Node, units: tuple[str, ...]) -> str | None:
     term = node.term
     given = ", ".join(f"{name} in {unit}" for name, unit in zip(term.formula.parameters, units, strict=True) if unit)
     for magnitudes in _PROBES:
-        values = [quantity(magnitudes[i % 8] + i // 8, unit) if unit else magnitudes[i % 8] + i // 8 for i, unit in enumerate(units)]
+        values = [
+            quantity(magnitudes[i % 8] + i // 8, unit) if unit else magnitudes[i % 8] + i // 8
+            for i, unit in enumerate(units)
+        ]
         try:
             answer: Any = term.formula.function(*values)
         except ZeroDivisionError:
@@ -70,6 +73,8 @@ def _run(node: Node, units: tuple[str, ...]) -> str | None:
             return f"{term.formula.equation} does not go together with {given or 'plain numbers'}: {error}"
         found = str(getattr(answer, "dimensionality", "dimensionless"))
         if found != dimension(term.unit) and not (isinstance(answer, int | float) and answer == 0):
-            return f"declares {term.unit or 'a plain number'}, but {term.formula.equation} gives {found}" + (f" (with {given})" if given else "")
+            return f"declares {term.unit or 'a plain number'}, but {term.formula.equation} gives {found}" + (
+                f" (with {given})" if given else ""
+            )
         return None
     return f"{term.formula.equation} divides by zero for ordinary inputs"

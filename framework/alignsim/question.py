@@ -68,7 +68,9 @@ class Question(ABC):
         """
         return attrs.evolve(self, **changes)  # type: ignore[misc]
 
-    def sweep(self, columns: Mapping[str, Any] | None = None, *, outputs: tuple[str, ...] | None = None, **axes: Any) -> Sweep:
+    def sweep(
+        self, columns: Mapping[str, Any] | None = None, *, outputs: tuple[str, ...] | None = None, **axes: Any
+    ) -> Sweep:
         """Return the outputs for many values of some inputs, row by row.
 
         Args:

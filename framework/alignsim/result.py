@@ -131,15 +131,23 @@ class Result:
         Instants at which the same terms are live count once, under the first one's name; instants at which a part of
         another's terms is live are left out.
         """
-        leaves = {leaf: value for leaf, value in self._leaves(self.graph.resolve(path), 1.0)}
+        leaves = dict(self._leaves(self.graph.resolve(path)))
         ordered = sorted(leaves.items(), key=lambda item: (-item[1], item[0].startswith("first~"), item[0]))
-        return [Binding(leaf, value, tuple(self._live(leaf))) for leaf, value in ordered]
+        phase = path.partition(":")[0] if ":" in path else None
+        return [Binding(self._spelling(leaf, phase), value, tuple(self._live(leaf))) for leaf, value in ordered]
 
-    def _leaves(self, path: str, present: float) -> Iterator[tuple[str, float]]:
+    def _spelling(self, path: str, phase: str | None) -> str:
+        """The name of an instant within a phase, where the same terms are live at instants of several phases."""
+        if phase is None or path.removeprefix("first~").startswith(f"{phase}:"):
+            return path
+        names = (alias for alias, target in self.graph.aliases.items() if target == path)
+        return next((n for n in names if n.removeprefix("first~").startswith(f"{phase}:") and "/" in n), path)
+
+    def _leaves(self, path: str) -> Iterator[tuple[str, float]]:
         node = self.graph.nodes[path]
         if node.kind == "max":
             for source in node.inputs:
-                yield from self._leaves(source, present)
+                yield from self._leaves(source)
         elif node.kind == "masked":
             if self.values[node.inputs[1]] > 0:
                 yield node.inputs[0], self.values[node.inputs[0]]

@@ -56,7 +56,7 @@ class Scenario(Question):
     givens: Mapping[str, Given] = attrs.field(factory=dict)
     places: Mapping[str, Place] = attrs.field(factory=dict)
     terms: tuple[Term, ...] = ()
-    resource: str = "device_memory"
+    resource: str = "device"
     solver: str = "peak-memory"
     registry: Registry = attrs.field(factory=default_registry, repr=False, eq=False)
 
@@ -65,7 +65,11 @@ class Scenario(Question):
         _set(self, "algorithm", _named(self.algorithm, Algorithm, registry, "algorithms"))
         _set(self, "models", {r: _named(m, Architecture, registry, "architectures") for r, m in self.models.items()})
         if isinstance(self.accelerator, Mapping):
-            _set(self, "accelerator", {p: _named(a, Accelerator, registry, "accelerators") for p, a in self.accelerator.items()})
+            _set(
+                self,
+                "accelerator",
+                {p: _named(a, Accelerator, registry, "accelerators") for p, a in self.accelerator.items()},
+            )
         elif self.accelerator is not None:
             _set(self, "accelerator", _named(self.accelerator, Accelerator, registry, "accelerators"))
         _set(self, "components", {k: self._component(k, c) for k, c in self.components.items()})
@@ -84,7 +88,9 @@ class Scenario(Question):
         slot = key.rpartition(".")[2]
         found = component if isinstance(component, Component) else self.registry.component(slot, component)
         if found.slot.name != slot:
-            raise InvalidInput(Problem(f"components[{key!r}]", f"{found.name!r} fills slot {found.slot.name!r}, not {slot!r}"))
+            raise InvalidInput(
+                Problem(f"components[{key!r}]", f"{found.name!r} fills slot {found.slot.name!r}, not {slot!r}")
+            )
         return found
 
     def problems(self) -> Iterator[Problem]:
@@ -92,14 +98,20 @@ class Scenario(Question):
         for field in ("models", "layouts", "places"):
             for role in getattr(self, field):
                 if role not in self.algorithm.roles:
-                    yield Problem(f"{field}[{role!r}]", f"algorithm {self.algorithm.name} has no such role; {suggestion(role, self.algorithm.roles)}")
+                    yield Problem(
+                        f"{field}[{role!r}]",
+                        f"algorithm {self.algorithm.name} has no such role; {suggestion(role, self.algorithm.roles)}",
+                    )
         for role in self.algorithm.roles:
             if self._model(role) is None:
                 yield Problem(f"models[{role!r}]", f"role {role!r} needs a model")
         for key in self.components:
             role = key.rpartition(".")[0]
             if role and role not in self.algorithm.roles:
-                yield Problem(f"components[{key!r}]", f"algorithm {self.algorithm.name} has no role {role!r}; {suggestion(role, self.algorithm.roles)}")
+                yield Problem(
+                    f"components[{key!r}]",
+                    f"algorithm {self.algorithm.name} has no role {role!r}; {suggestion(role, self.algorithm.roles)}",
+                )
 
     def _model(self, role: str) -> Architecture | None:
         seen: set[str] = set()
@@ -119,7 +131,11 @@ class Scenario(Question):
         models = {role: model for role in roles if (model := self._model(role)) is not None}
         facts = {f"{{{m.name}}}.{name}": number for m in models.values() for name, number in m.numbers().items()}
         facts |= self.layout.numbers()
-        facts |= {f"{role}.{name}": number for role, layout in self.layouts.items() for name, number in layout.numbers().items()}
+        facts |= {
+            f"{role}.{name}": number
+            for role, layout in self.layouts.items()
+            for name, number in layout.numbers().items()
+        }
         for pool in dict.fromkeys(self.places.get(role, Place()).pool for role in roles):
             device = self.accelerator.get(pool) if isinstance(self.accelerator, Mapping) else self.accelerator
             if device is not None:
@@ -142,7 +158,9 @@ class Scenario(Question):
         for key, component in self.components.items():
             owner, _, slot = key.rpartition(".")
             wanted = component.slot.required_for
-            if (not owner and (not wanted or wanted & doing) and f"{role}.{slot}" not in self.components) or owner == role:
+            if (
+                not owner and (not wanted or wanted & doing) and f"{role}.{slot}" not in self.components
+            ) or owner == role:
                 found[slot] = component
         return found
 
@@ -161,10 +179,18 @@ class Scenario(Question):
             own["layout"] = attrs.evolve(own.get("layout", self.layout), **spread)
         if others:
             inputs = {path.rpartition(".")[2]: path for path in self.graph.givens}
-            problems = [Problem(n, f"no such field or input; {suggestion(n, {*fields, *degrees, *inputs})}") for n in others if n not in inputs]
+            problems = [
+                Problem(n, f"no such field or input; {suggestion(n, {*fields, *degrees, *inputs})}")
+                for n in others
+                if n not in inputs
+            ]
             if problems:
                 raise InvalidInput(problems)
-            own["givens"] = {**self.givens, **own.get("givens", {}), **{self.graph.input_path(n): v for n, v in others.items()}}
+            own["givens"] = {
+                **self.givens,
+                **own.get("givens", {}),
+                **{self.graph.input_path(n): v for n, v in others.items()},
+            }
         return attrs.evolve(self, **own)
 
     def with_terms(self: S, *terms: Term) -> S:
@@ -213,4 +239,3 @@ class ScenarioCatalogue:
 
 
 Scenarios = ScenarioCatalogue()
-

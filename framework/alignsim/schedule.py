@@ -123,9 +123,7 @@ always = Liveness("always", _every)
 
 def _resident(schedule: Schedule, phase: str | None, role: str | None) -> frozenset[int]:
     return frozenset(
-        i
-        for i in _every(schedule, phase, role)
-        if role is None or schedule.resident(schedule.events[i], role)
+        i for i in _every(schedule, phase, role) if role is None or schedule.resident(schedule.events[i], role)
     )
 
 
@@ -172,7 +170,11 @@ def after(moment: str) -> Liveness:
 
     def picks(schedule: Schedule, phase: str | None, role: str | None) -> frozenset[int]:
         reached = _own(schedule, None, role, (moment,))
-        return frozenset(range(min(reached), len(schedule.events))) & _every(schedule, phase, role) if reached else frozenset()
+        return (
+            frozenset(range(min(reached), len(schedule.events))) & _every(schedule, phase, role)
+            if reached
+            else frozenset()
+        )
 
     return Liveness(f"after the first {moment}", picks, (moment,))
 

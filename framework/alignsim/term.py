@@ -35,9 +35,7 @@ class Const:
 
     def as_given(self) -> Given:
         """Return the constant as an input in base units."""
-        return given(
-            self.value, self.unit, low=self.low, high=self.high, source=self.source, obtained=self.obtained
-        )
+        return given(self.value, self.unit, low=self.low, high=self.high, source=self.source, obtained=self.obtained)
 
 
 @attrs.frozen

@@ -43,7 +43,13 @@ class Totals:
             MissingInput: no such resource, or the term's role never reaches that moment.
         """
         if marker.resource not in self.parts.resources:
-            raise MissingInput(Problem(term.name, f"no resource {marker.resource!r}; {suggestion(marker.resource, self.parts.resources)}", term.origin))
+            raise MissingInput(
+                Problem(
+                    term.name,
+                    f"no resource {marker.resource!r}; {suggestion(marker.resource, self.parts.resources)}",
+                    term.origin,
+                )
+            )
         name = f"{marker.resource}_demand" if term.fill and marker.resource in self.filled else marker.resource
         pool = f"@{scope.pool}" if scope.pool and len(self.parts.pools) > 1 else ""
         if marker.at is None:
@@ -52,7 +58,11 @@ class Totals:
             if event.moment == marker.at and event.role == scope.role and scope.phase in (None, event.phase):
                 return f"{event}{pool}.{name}"
         moments = self.parts.schedule.moments(scope.role or "")
-        raise MissingInput(Problem(term.name, f"{scope.role} never reaches {marker.at!r}; {suggestion(marker.at, moments)}", term.origin))
+        raise MissingInput(
+            Problem(
+                term.name, f"{scope.role} never reaches {marker.at!r}; {suggestion(marker.at, moments)}", term.origin
+            )
+        )
 
     def nodes(self) -> Iterator[Node]:
         """Yield the nodes of all totals."""
@@ -108,7 +118,13 @@ class _Pool:
         self.live = {p: t.live.picks(schedule, s.phase, s.role) for p, (t, s) in self.holders.items()}
         for path, (term, _) in self.holders.items():
             if not self.live[path]:
-                raise CompositionError(Problem(path, f"is live {term.live.name}, which never happens in algorithm {parts.algorithm.name}", term.origin))
+                raise CompositionError(
+                    Problem(
+                        path,
+                        f"is live {term.live.name}, which never happens in algorithm {parts.algorithm.name}",
+                        term.origin,
+                    )
+                )
         stages: tuple[Stage | None, ...] = parts.stages(self.pool) or (None,)
         at_event: dict[Event, str] = {}
         sets: dict[Event, frozenset[str]] = {}
@@ -117,7 +133,9 @@ class _Pool:
             alive = frozenset(p for p in self.holders if index in self.live[p])
             if alive:
                 sets[event] = alive
-                at_event[event] = self._stages(str(event), stages, {s: [p for p in self._of(s) if p in alive] for s in stages})
+                at_event[event] = self._stages(
+                    str(event), stages, {s: [p for p in self._of(s) if p in alive] for s in stages}
+                )
         groups = self._lanes(stages, sets)
         phases = []
         for phase in dict.fromkeys(e.phase for e in schedule.events):
@@ -128,9 +146,25 @@ class _Pool:
             else:
                 inputs = [at_event[e] for e in _undominated(events, sets)] + groups.get(phase, [])
             if inputs:
-                phases.append(self._node(f"{phase}:{self.suffix}{'.' if several else ''}{self.name}", self.resource.over_events, inputs, f"{self.name} in {phase}"))
+                phases.append(
+                    self._node(
+                        f"{phase}:{self.suffix}{'.' if several else ''}{self.name}",
+                        self.resource.over_events,
+                        inputs,
+                        f"{self.name} in {phase}",
+                    )
+                )
         top = f"@{self.pool}.{self.name}" if several else self.name
-        self.new.append(Node(top, self.resource.over_events, self.resource.unit, tuple(dict.fromkeys(phases)) if self.resource.over_events == "max" else tuple(phases), scope=Scope(pool=self.pool), about=f"{self.name} of {self.pool}"))
+        self.new.append(
+            Node(
+                top,
+                self.resource.over_events,
+                self.resource.unit,
+                tuple(dict.fromkeys(phases)) if self.resource.over_events == "max" else tuple(phases),
+                scope=Scope(pool=self.pool),
+                about=f"{self.name} of {self.pool}",
+            )
+        )
         return self.new
 
     def _of(self, stage: Stage | None) -> list[str]:
@@ -139,7 +173,7 @@ class _Pool:
     def _node(self, path: str, kind: str, inputs: Iterable[str], about: str) -> str:
         """Make a node, or return the one that has the same inputs and let ``path`` be another spelling of it."""
         inputs = tuple(dict.fromkeys(inputs)) if kind == "max" else tuple(inputs)
-        known = inputs[0] if len(inputs) == 1 and kind != "masked" else self.made.get((kind, inputs))
+        known = inputs[0] if len(inputs) == 1 and kind == "max" else self.made.get((kind, inputs))
         if known is not None:
             if known != path:
                 self.totals.aliases[path] = known
@@ -148,34 +182,64 @@ class _Pool:
         self.new.append(Node(path, kind, self.resource.unit, inputs, scope=Scope(pool=self.pool), about=about))
         return path
 
-    def _sum(self, path: str, stage: Stage | None, members: Iterable[str], about: str, extra: Iterable[str] = ()) -> str:
+    def _sum(
+        self, path: str, stage: Stage | None, members: Iterable[str], about: str, extra: Iterable[str] = ()
+    ) -> str:
         events = len(self.totals.parts.schedule.events)
         base = [p for p in self._of(stage) if len(self.live[p]) == events]
         others = [p for p in members if p not in set(base)]
         spelt = f"[{stage.name}]" if stage else ""
         if len(base) > 1:
-            base = [self._node(f"{self.suffix}{spelt}{'.' if self.suffix or spelt else ''}{self.name}_resident", "sum", base, f"{self.name} that is always there")]
+            base = [
+                self._node(
+                    f"{self.suffix}{spelt}{'.' if self.suffix or spelt else ''}{self.name}_resident",
+                    "sum",
+                    base,
+                    f"{self.name} that is always there",
+                )
+            ]
         return self._node(path, "sum", [*base, *others, *extra], about)
 
-    def _stages(self, event: str, stages: tuple[Stage | None, ...], members: Mapping[Stage | None, list[str]], extra: Mapping[Stage | None, list[str]] | None = None) -> str:
+    def _stages(
+        self,
+        event: str,
+        stages: tuple[Stage | None, ...],
+        members: Mapping[Stage | None, list[str]],
+        extra: Mapping[Stage | None, list[str]] | None = None,
+    ) -> str:
         parts = []
         for stage in stages:
             more = (extra or {}).get(stage, [])
             if not members[stage] and not more:
                 continue
             spelt = f"[{stage.name}]" if stage else ""
-            total = self._sum(f"{event}{self.suffix}{spelt}.{self.name}", stage, members[stage], f"{self.name} at {event}{spelt}", more)
+            total = self._sum(
+                f"{event}{self.suffix}{spelt}.{self.name}",
+                stage,
+                members[stage],
+                f"{self.name} at {event}{spelt}",
+                more,
+            )
             if stage is not None and stage.present is not None:
-                total = self._node(f"{event}{self.suffix}{spelt}.{self.name}_if_present", "masked", (total, self._present(stage)), f"{self.name} at {event}{spelt}, 0 without such ranks")
+                total = self._node(
+                    f"{event}{self.suffix}{spelt}.{self.name}_if_present",
+                    "masked",
+                    (total, self._present(stage)),
+                    f"{self.name} at {event}{spelt}, 0 without such ranks",
+                )
             parts.append(total)
         if len(parts) == 1 and stages == (None,):
             return parts[0]
-        return self._node(f"{event}{self.suffix}.{self.name}", self.resource.over_stages, parts, f"{self.name} at {event}")
+        return self._node(
+            f"{event}{self.suffix}.{self.name}", self.resource.over_stages, parts, f"{self.name} at {event}"
+        )
 
     def _present(self, stage: Stage) -> str:
         parts = self.totals.parts
         for role in parts.algorithm.roles:
-            if parts.place(role).pool == self.pool and stage in [s for c in parts.components.get(role, {}).values() for s in c.stages]:
+            if parts.place(role).pool == self.pool and stage in [
+                s for c in parts.components.get(role, {}).values() for s in c.stages
+            ]:
                 found = self.totals.lookup(stage.present or "", parts.scope(role=role, stage=stage.name))
                 if found is not None:
                     return found
@@ -199,12 +263,24 @@ class _Pool:
                     for stage in stages:
                         spelt = f"[{stage.name}]" if stage else ""
                         own = [
-                            self._node(f"{event}{self.suffix}{spelt}.{self.name}_transient", "sum", members, f"{self.name} that only this lane has at {event}{spelt}")
+                            self._node(
+                                f"{event}{self.suffix}{spelt}.{self.name}_transient",
+                                "sum",
+                                members,
+                                f"{self.name} that only this lane has at {event}{spelt}",
+                            )
                             for event in _undominated(list(lane), lane)
                             if (members := [p for p in self._of(stage) if p in lane[event]])
                         ]
                         if own:
-                            extra[stage].append(self._node(f"{label}:{phase}{self.suffix}{spelt}.{self.name}_transient", "max", own, f"largest transient of {phase}"))
+                            extra[stage].append(
+                                self._node(
+                                    f"{label}:{phase}{self.suffix}{spelt}.{self.name}_transient",
+                                    "max",
+                                    own,
+                                    f"largest transient of {phase}",
+                                )
+                            )
                 total = self._stages(label, stages, {s: [p for p in self._of(s) if p in shared] for s in stages}, extra)
                 for phase in group:
                     found.setdefault(phase, []).append(total)

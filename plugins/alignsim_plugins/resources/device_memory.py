@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from alignsim import Resource, hookimpl
 
 DEVICE_MEMORY = Resource(
-    name="device_memory", unit="byte", about="memory of one device: the largest, over all instants, of what is held"
+    name="device", unit="byte", about="memory of one device: the largest, over all instants, of what is held"
 )
 
 

@@ -29,7 +29,7 @@ from alignsim import (
 )
 from alignsim.given import above, as_bytes, as_count, at_least
 from alignsim_plugins.algorithms.ppo import PPO
-from alignsim_plugins.architectures.parameters import PARAMETER_TERMS
+from alignsim_plugins.architectures.parameters import TERMS as PARAMETER_TERMS
 from alignsim_plugins.engines.even_split import EVEN_SPLIT
 from alignsim_plugins.engines.model_state import MODEL_STATE
 from alignsim_plugins.optimizers.adam import ADAM
@@ -91,9 +91,13 @@ class AlignmentMemoryScenario(Question):
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with the fields together."""
         if self.tp_size > self.policy.heads:
-            yield Problem("tp_size", f"must be at most {self.policy.heads}, the heads of {self.policy.name}; got {self.tp_size}")
+            yield Problem(
+                "tp_size", f"must be at most {self.policy.heads}, the heads of {self.policy.name}; got {self.tp_size}"
+            )
         if self.pp_size > self.policy.layers:
-            yield Problem("pp_size", f"must be at most {self.policy.layers}, the layers of {self.policy.name}; got {self.pp_size}")
+            yield Problem(
+                "pp_size", f"must be at most {self.policy.layers}, the layers of {self.policy.name}; got {self.pp_size}"
+            )
         if self.policy.name == self.critic.name and self.policy != self.critic:
             yield Problem("critic", f"is another model than the policy, but has the same name {self.critic.name!r}")
 

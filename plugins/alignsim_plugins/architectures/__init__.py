@@ -1,0 +1,1 @@
+"""Model shapes: how many parameters a described transformer has, and a catalogue of published ones."""

@@ -1,0 +1,1 @@
+"""What generating responses keeps in memory."""
