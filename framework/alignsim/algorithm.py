@@ -23,7 +23,7 @@ class Activity:
     """
 
     name: str
-    moments: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    moments: tuple[str, ...] = ()
     like: str | None = None
     resident: bool = True
 

@@ -36,8 +36,8 @@ class Slot:
     """
 
     name: str
-    promises: tuple[str, ...] = attrs.field(default=(), converter=tuple)
-    required_for: frozenset[str] = attrs.field(default=frozenset(), converter=frozenset)
+    promises: tuple[str, ...] = ()
+    required_for: frozenset[str] = frozenset()
     about: str = ""
 
 
@@ -63,9 +63,9 @@ class Component:
 
     name: str
     slot: Slot
-    terms: tuple[Term, ...] = attrs.field(default=(), converter=tuple)
+    terms: tuple[Term, ...] = ()
     defaults: Mapping[str, Const] = attrs.field(factory=dict, converter=_constants)
-    stages: tuple[Stage, ...] = attrs.field(default=(), converter=tuple)
+    stages: tuple[Stage, ...] = ()
     source: str = ""
 
     def __attrs_post_init__(self) -> None:

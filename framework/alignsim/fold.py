@@ -23,7 +23,8 @@ class _Fold(ast.NodeTransformer):
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         operand = self.visit(node.operand)
-        return ast.Constant(-operand.value) if isinstance(operand, ast.Constant) else ast.UnaryOp(node.op, operand)
+        negated = ast.UnaryOp(node.op, operand)
+        return _constant(negated) if isinstance(operand, ast.Constant) else negated
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         left, right = self.visit(node.left), self.visit(node.comparators[0])

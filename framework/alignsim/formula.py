@@ -103,7 +103,8 @@ class Formula:
     def inline(self, names: Mapping[str, ast.expr]) -> ast.expr:
         """Return the expression with every parameter replaced. Only for formulas in the language."""
         assert self.expression is not None
-        return ast.fix_missing_locations(_Substitute(names).visit(copy.deepcopy(self.expression)))
+        inlined: ast.expr = _Substitute(names).visit(copy.deepcopy(self.expression))
+        return ast.fix_missing_locations(inlined)
 
     def _error(self, message: str, node: ast.AST | None) -> FormulaError:
         origin = self.origin
@@ -140,7 +141,7 @@ class _Check(ast.NodeTransformer):
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         named = {ast.IfExp: "if", ast.BoolOp: "and/or", ast.Lambda: "lambda", ast.Subscript: "[...]"}
-        self.refuse(named.get(type(node), type(node).__name__), node)  # type: ignore[call-overload]
+        self.refuse(named.get(type(node), type(node).__name__), node)
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
@@ -158,7 +159,7 @@ class _Check(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         if not isinstance(node.op, _OPERATORS):
             symbol = {ast.Pow: "**", ast.FloorDiv: "//", ast.Mod: "%"}
-            self.refuse(symbol.get(type(node.op), type(node.op).__name__), node)  # type: ignore[call-overload]
+            self.refuse(symbol.get(type(node.op), type(node.op).__name__), node)
         node.left, node.right = self.visit(node.left), self.visit(node.right)
         return node
 

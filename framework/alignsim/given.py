@@ -178,7 +178,7 @@ def described(cls: type[T]) -> type[T]:
             raise InvalidInput([attrs.evolve(p, field=f"{cls.__name__}.{p.field}") for p in together])
 
     checked.__wrapped__ = plain  # type: ignore[attr-defined]
-    cls.__init__ = checked  # type: ignore[assignment]
+    cls.__init__ = checked  # type: ignore[method-assign]
     return cls
 
 

@@ -73,7 +73,8 @@ class Scenario(Question):
         elif self.accelerator is not None:
             _set(self, "accelerator", _named(self.accelerator, Accelerator, registry, "accelerators"))
         _set(self, "components", {k: self._component(k, c) for k, c in self.components.items()})
-        givens, problems = {}, []
+        givens: dict[str, Given] = {}
+        problems: list[Problem] = []
         for path, value in self.givens.items():
             try:
                 givens[path] = stated(value)

@@ -54,7 +54,7 @@ class Collect:
 
     group: str
     reduce: str = "sum"
-    roles: tuple[str, ...] | None = attrs.field(default=None, converter=lambda r: None if r is None else tuple(r))
+    roles: tuple[str, ...] | None = None
 
 
 @attrs.frozen

@@ -33,7 +33,7 @@ def registry() -> Any:
     class Registry(pint.UnitRegistry):  # type: ignore[type-arg]
         pass
 
-    Registry.Quantity = Quantity  # type: ignore[assignment,misc]
+    Registry.Quantity = Quantity
     made: Any = Registry(None, cache_folder=None)
     made.load_definitions(str(files("alignsim") / "units.txt"))
     return made
