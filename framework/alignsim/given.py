@@ -118,7 +118,8 @@ def as_power(value: Any) -> Given:
 
 def _measured(value: Any, unit: str) -> Given:
     if isinstance(value, Given):
-        to_base(f"1 {value.unit}", unit)
+        if value.unit != unit:
+            to_base(f"1 {value.unit}", unit)
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
         raise UnitError(f"{value!r} has no unit; write it with one, such as '80 GiB' or '80 GB'")
