@@ -1,12 +1,19 @@
 """Accelerators, nodes and clusters as a third party writes them."""
 
 import pickle
+from typing import Any
 
 import pytest
 
+from alignsim import hardware
 from alignsim.errors import InvalidInput, UnknownName
 from alignsim.given import given
-from alignsim.hardware import Accelerator, Cluster, Node, counted
+from alignsim.hardware import counted
+
+# Wrong calls are the point here, and type checkers know them for what they are.
+Accelerator: Any = hardware.Accelerator
+Node: Any = hardware.Node
+Cluster: Any = hardware.Cluster
 
 
 def acme(**changes):
@@ -156,6 +163,12 @@ def test_nodes_and_clusters_report_all_their_problems():
         "Cluster.node: expected an object of Node, got None",
         "Cluster.nodes: expected a whole number, got 1.5",
     ]
+
+
+def test_a_cluster_needs_no_name_unless_it_is_offered_by_one():
+    node = Node(name="n", accelerator=acme(), count=8)
+    assert Cluster(node=node).name == ""
+    assert Cluster(name="acme-east", node=node, nodes=4).name == "acme-east"
 
 
 def test_hardware_is_frozen_and_travels():

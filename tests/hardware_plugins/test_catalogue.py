@@ -8,7 +8,10 @@ from typing import Any
 import attrs
 import pytest
 
+import alignsim_hardware
+from alignsim.errors import UnknownName
 from alignsim.given import Given
+from alignsim.registry import Registry
 from alignsim_hardware.catalogue import accelerators, alignsim_accelerators, vendors
 from alignsim_hardware.files import OBTAINED
 from alignsim_hardware.nodes import alignsim_nodes, nodes
@@ -153,6 +156,19 @@ def test_every_vendor_folder_is_found():
 def test_hooks_offer_the_catalogue():
     assert alignsim_accelerators() == accelerators()
     assert alignsim_nodes() == nodes()
+
+
+def test_a_registry_offers_all_of_it_by_name_and_alias():
+    registry = Registry([alignsim_hardware.modules], strict=True)
+    assert len(registry.accelerators) == len(accelerators())
+    assert len(registry.nodes) == len(nodes())
+    assert registry.accelerators["NVIDIA H100 80GB HBM3"] is BY_NAME["H100-SXM5-80GB"]
+
+
+def test_a_name_that_fits_several_means_none_of_them():
+    registry = Registry([alignsim_hardware.modules], strict=True)
+    with pytest.raises(UnknownName, match="did you mean H100-NVL-94GB or H100-PCIe-80GB or H100-SXM5-80GB"):
+        registry.accelerators["H100"]
 
 
 @pytest.mark.parametrize("node", nodes(), ids=lambda node: node.name)

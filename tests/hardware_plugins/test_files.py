@@ -1,5 +1,7 @@
 """Data files: read whole, and every mistake named with its file and line."""
 
+from typing import Any
+
 import pytest
 
 from alignsim.errors import InvalidInput, UnitError
