@@ -12,6 +12,12 @@ from alignsim.units import measure, to_base
 
 T = TypeVar("T")
 EXACT = 2.0**53
+SPELLINGS = {
+    "byte": "'80 GiB' or '80 GB'",
+    "byte/s": "'900 GB/s'",
+    "flop/s": "'989 Tflop/s'",
+    "watt": "'700 W'",
+}
 
 
 @attrs.frozen
@@ -118,10 +124,11 @@ def as_power(value: Any) -> Given:
 
 def _measured(value: Any, unit: str) -> Given:
     if isinstance(value, Given):
-        to_base(f"1 {value.unit}", unit)
+        if value.unit != unit:
+            to_base(f"1 {value.unit}", unit)
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
-        raise UnitError(f"{value!r} has no unit; write it with one, such as '80 GiB' or '80 GB'")
+        raise UnitError(f"{value!r} has no unit; write it with one, such as {SPELLINGS.get(unit, unit)}")
     return given(value, unit)
 
 

@@ -221,6 +221,7 @@ class Cluster(Hardware):
 
     Attributes:
         node: one of its machines.
+        name: what a plugin offers it as; one that is made for a run needs none.
         nodes: how many of them.
         link_bandwidth: bytes per second of one accelerator to other nodes, in one direction; that of the node
             unless given.
@@ -230,6 +231,7 @@ class Cluster(Hardware):
     """
 
     node: Node = attrs.field(validator=a(Node))
+    name: str = ""
     nodes: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
     link_bandwidth: Given | None = attrs.field(default=None, converter=maybe_bandwidth, validator=above(0))
 

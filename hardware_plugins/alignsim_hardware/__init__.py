@@ -1,4 +1,4 @@
-"""The built-in hardware, one module a vendor: data with provenance, and no formula."""
+"""The built-in hardware, one data file a device in its vendor's folder: numbers with their sources, no formula."""
 
 from alignsim.registry import scan
 
