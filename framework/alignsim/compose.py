@@ -1,18 +1,17 @@
-"""From parts to a graph: every term at every place it belongs, its parameters resolved, nothing silently zero."""
+"""From parts to a graph: terms placed, parameters resolved, totals made; nothing missing, unused or silently zero."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
-import attrs
-
-from alignsim.errors import CompositionError, DuplicateName, MissingInput, Problem, UnusedInput, near, suggestion
-from alignsim.given import Given, given
+from alignsim.errors import CompositionError, MissingInput, Problem, UnusedInput, near, suggestion
 from alignsim.graph import Node, TermGraph
+from alignsim.numbers import from_const, numbers
 from alignsim.parts import Parts
+from alignsim.placing import place
 from alignsim.probe import check_units
-from alignsim.scope import Scope, anywhere, parse, spell
+from alignsim.scope import Scope, anywhere, parse
 from alignsim.term import Collect, Const, Of, Term, Total
 from alignsim.totals import Totals
 
@@ -32,244 +31,128 @@ def compose(parts: Parts) -> TermGraph:
 
 
 class _Composer:
+    """Resolves every parameter of every placed term to the path of a node."""
+
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
-        self.terms: dict[str, tuple[Term, Scope]] = {}
-        self.overridden: dict[str, Term] = {}
-        self.numbers: dict[str, Given] = dict(parts.facts)
+        placed = place(parts)
+        self.numbers = numbers(parts, placed)
+        self.overridden = {path: term for path, (term, _) in placed.items() if path in self.numbers}
+        self.terms = {path: value for path, value in placed.items() if path not in self.numbers}
+        self.totals = Totals(parts, self.terms, self._lookup)
         self.nodes: dict[str, Node] = {}
+        self.constants: dict[str, tuple[Const, str]] = {}
         self.read: set[str] = set()
         self.problems: list[Problem] = []
-        self.aliases: dict[str, str] = {}
-        self.groups: dict[str, list[str]] = {}
 
     def run(self) -> TermGraph:
-        self._place_terms()
-        self._place_numbers()
-        for path, (term, _) in self.terms.items():
-            for group in term.groups:
-                self.groups.setdefault(group, []).append(path)
-        totals = Totals(self.parts, self.terms, self._lookup)
         for path, (term, scope) in self.terms.items():
-            inputs = tuple(
-                self._input(term, scope, name, marker, totals) for name, marker in term.formula.parameters.items()
-            )
+            parameters = term.formula.parameters.items()
+            inputs = tuple(self._input(path, term, scope, name, marker) for name, marker in parameters)
             self.nodes[path] = Node(path, "term", term.unit, inputs, term, None, scope)
         self._stop_on(MissingInput)
-        for node in totals.nodes():
+        for node in self.totals.nodes():
+            if node.path in self.terms or node.path in self.numbers:
+                raise CompositionError(Problem(node.path, "is the name of a resource's total; call it something else"))
             self.nodes[node.path] = node
-            self.read.update(node.inputs)
-        self.aliases = totals.aliases
-        for path in sorted(self.read & set(self.numbers) - set(self.nodes)):
+        for path in sorted(self.read & set(self.numbers)):
             number = self.numbers[path]
             self.nodes[path] = Node(path, "given", number.unit, term=self.overridden.get(path), given=number)
         self._unused()
-        graph = TermGraph(self.parts, self.nodes, self.aliases)
+        graph = TermGraph(self.parts, self.nodes, self.totals.aliases)
         graph.order  # noqa: B018 - names a cycle before anything else is made of it
         check_units(graph)
         return graph
 
-    # ---- terms ------------------------------------------------------------------------------------------------
-    def _place_terms(self) -> None:
-        offered: dict[str, list[tuple[Term, Scope]]] = {}
-        for term, roles in self.parts.offers():
-            for owner, scope in self.parts.scopes(term, roles):
-                path = spell(term.name, owner, scope.phase, scope.stage)
-                offered.setdefault(path, []).append((term, scope))
-        replaced: set[int] = set()
-        for path, candidates in offered.items():
-            self.terms[path] = self._winner(path, candidates, replaced)
-        for term, _ in self.parts.offers():
-            if term.replaces and id(term) not in replaced:
-                names = {t.name for t, _ in self.parts.offers() if not t.replaces}
-                self.problems.append(
-                    Problem(
-                        term.name,
-                        f"replaces a term, but there is none to replace; {suggestion(term.name, names)}",
-                        term.origin,
-                    )
-                )
-            if term.resource is not None and term.resource not in self.parts.resources:
-                self.problems.append(
-                    Problem(
-                        term.name,
-                        f"no total collects resource {term.resource!r}; {suggestion(term.resource, self.parts.resources)}",
-                        term.origin,
-                    )
-                )
-        self._stop_on(CompositionError)
+    def _input(self, path: str, term: Term, scope: Scope, name: str, marker: Any) -> str:
+        """Return the path of the node that a parameter reads."""
+        if isinstance(marker, Collect):
+            return self._collect(path, term, scope, marker)
+        if isinstance(marker, Total):
+            return self.totals.ask(term, scope, marker)
+        if isinstance(marker, Of):
+            places = list(anywhere(marker.path, scope.phase, scope.stage))
+            return self._find(places, path) or self._missing(path, term, marker.path, places)
+        places = list(scope.lookups(name))
+        constant = Const(marker) if isinstance(marker, int | float) else marker
+        found = self._find(places, path)
+        if isinstance(constant, Const) and found in (None, name):
+            found = self._constant(term, name, constant)
+        return found or self._missing(path, term, name, places)
 
-    def _winner(self, path: str, candidates: list[tuple[Term, Scope]], replaced: set[int]) -> tuple[Term, Scope]:
-        bases = [c for c in candidates if not c[0].replaces]
-        takers = [c for c in candidates if c[0].replaces]
-        if len(bases) > 1:
-            self._clash(path, bases, "write @term(..., replaces=True) on the one that takes the place of the other")
-        if bases or len(takers) > 1:
-            replaced.update(id(term) for term, _ in takers)
-        named = {term.replaces for term, _ in takers if isinstance(term.replaces, str)}
-        left = [c for c in takers if c[0].provider not in named]
-        if len(left) > 1:
-            self._clash(path, left, f"let one name the other: replaces={left[0][0].provider!r}")
-        for term, _ in takers:
-            if isinstance(term.replaces, str) and term.replaces not in {t.provider for t, _ in candidates}:
-                self.problems.append(
-                    Problem(
-                        path,
-                        f"{term.provider} replaces {term.replaces!r}, which is not here; {suggestion(term.replaces, [t.provider for t, _ in candidates])}",
-                        term.origin,
-                    )
-                )
-        return (left or takers or bases)[0]
-
-    def _clash(self, path: str, candidates: list[tuple[Term, Scope]], advice: str) -> None:
-        (one, _), (other, _) = candidates[:2]
-        raise DuplicateName(
-            Problem(
-                path, f"both {one.provider} ({one.origin}) and {other.provider} ({other.origin}) provide it; {advice}"
-            )
-        )
-
-    # ---- numbers ----------------------------------------------------------------------------------------------
-    def _units(self) -> dict[str, str]:
-        """The unit that a bare number of some name is taken in: that of what it overrides."""
-        units = {term.name: term.unit for term, _ in self.parts.offers()}
-        for term, _ in self.parts.offers():
-            units.update({n: m.unit for n, m in term.formula.parameters.items() if isinstance(m, Const)})
-        for fillings in self.parts.components.values():
-            for component in fillings.values():
-                units.update({n: c.unit for n, c in component.defaults.items()})
-        units.update({parse(path)[0]: number.unit for path, number in self.parts.facts.items()})
-        return units
-
-    def _place_numbers(self) -> None:
-        """Facts, then components' defaults for names that nobody set on purpose, then what was set on purpose."""
-        units = self._units()
-        for role, fillings in self.parts.components.items():
-            stated: dict[str, tuple[str, Const]] = {}
-            for component in fillings.values():
-                where = f"component {component.slot.name}:{component.name}"
-                for name, constant in component.defaults.items():
-                    if name in stated and stated[name][1] != constant:
-                        raise DuplicateName(
-                            Problem(f"{role}.{name}", f"both {stated[name][0]} and {where} have a default for it")
-                        )
-                    stated[name] = (where, constant)
-                    if not any(path in self.parts.givens for path in self.parts.scope(role=role).lookups(name)):
-                        number = constant.as_given()
-                        self.numbers[f"{role}.{name}"] = (
-                            number if constant.source else attrs.evolve(number, source=where)
-                        )
-        for path, number in self.parts.givens.items():
-            self.numbers[path] = _in_unit(number, units.get(parse(path)[0], ""))
-        for path in set(self.terms) & {*self.parts.givens, *self.parts.facts}:
-            self.overridden[path] = self.terms.pop(path)[0]
-
-    # ---- parameters -------------------------------------------------------------------------------------------
-    def _lookup(self, name: str, scope: Scope, own: str = "") -> str | None:
-        for path in scope.lookups(name):
+    def _find(self, places: Iterable[str], own: str = "") -> str | None:
+        for path in places:
             if path != own and (path in self.terms or path in self.numbers):
                 self.read.add(path)
                 return path
         return None
 
-    def _input(self, term: Term, scope: Scope, name: str, marker: Any, totals: Totals) -> str:
-        owner = next(iter(scope.lookups(term.name)))
-        if isinstance(marker, Of):
-            return self._first(anywhere(marker.path, scope.phase, scope.stage), term, owner, marker.path)
-        if isinstance(marker, Collect):
-            return self._collect(term, scope, owner, marker)
-        if isinstance(marker, Total):
-            return totals.ask(term, scope, marker)
-        found = self._lookup(name, scope, owner)
-        if found is not None:
-            return found
-        if isinstance(marker, Const) or (marker is not None and isinstance(marker, int | float)):
-            return self._constant(term, name, marker if isinstance(marker, Const) else Const(marker))
-        return self._first(iter(()), term, owner, name, list(scope.lookups(name)))
+    def _lookup(self, name: str, scope: Scope) -> str | None:
+        return self._find(scope.lookups(name))
 
     def _constant(self, term: Term, name: str, constant: Const) -> str:
-        number = constant.as_given()
-        number = number if number.source else attrs.evolve(number, source=f"default of {term.provider}")
-        if name in self.numbers and self.numbers[name].value != number.value:
+        """Let a default stand where nobody gives the number; two terms must not differ in it."""
+        if name in self.terms or (name in self.numbers and name not in self.constants):
+            return name
+        known, provider = self.constants.setdefault(name, (constant, term.provider))
+        if known != constant:
             self.problems.append(
                 Problem(
                     name,
-                    f"{term.provider} has the default {number.value:g}, another term has {self.numbers[name].value:g}; give one of them another name",
+                    f"{provider} has the default {known.value} {known.unit}, and {term.provider} has {constant.value} "
+                    f"{constant.unit}; give one of them another name",
                     term.origin,
                 )
             )
-        self.numbers[name] = number
+        self.numbers[name] = from_const(known, provider)
         self.read.add(name)
         return name
 
-    def _first(self, paths: Iterator[str], term: Term, owner: str, name: str, tried: list[str] | None = None) -> str:
-        tried = tried or []
-        for path in paths:
-            tried.append(path)
-            if path != owner and (path in self.terms or path in self.numbers):
-                self.read.add(path)
-                return path
+    def _missing(self, path: str, term: Term, name: str, places: list[str]) -> str:
         short = parse(name)[0]
-        promised = [slot.name for slot in self.parts.slots.values() if short in slot.promises]
-        if promised:
-            hint = f"slot {promised[0]!r} promises it: choose a component"
+        slots = [slot.name for slot in self.parts.slots.values() if short in slot.promises]
+        known = {_short(p): p for p in sorted([*self.terms, *self.numbers], reverse=True)}
+        close = near(short, known)
+        if slots:
+            hint = f"slot {slots[0]!r} promises it: choose a component"
+        elif close:
+            hint = f"did you mean {' or '.join(close)}?"
         else:
-            known = {
-                path.rpartition(".")[2].rpartition(":")[2]: path
-                for path in sorted([*self.terms, *self.numbers], reverse=True)
-            }
-            close = near(short, known)
-            hint = f"did you mean {' or '.join(close)}?" if close else "give it as an input, or add a term of that name"
-        self.problems.append(
-            Problem(
-                owner, f"needs {name!r}, which nothing provides (looked for {', '.join(tried)}); {hint}", term.origin
-            )
-        )
+            hint = "give it as an input, or add a term of that name"
+        tried = ", ".join(places)
+        message = f"needs {name!r}, which nothing provides (looked for {tried}); {hint}"
+        self.problems.append(Problem(path, message, term.origin))
         return ""
 
-    def _collect(self, term: Term, scope: Scope, owner: str, marker: Collect) -> str:
-        own = {
-            "phase": scope.phase,
-            "role": scope.role,
-            "stage": scope.stage,
-            "model": scope.model if scope.role is None else None,
-            "process": scope.process if scope.role is None else None,
-            "pool": scope.pool if scope.role is None and scope.process is None else None,
-        }
-        members = []
-        for path in sorted(self.groups.get(marker.group, ())):
-            where = self.terms[path][1]
-            if path != owner and all(v is None or getattr(where, k) in (v, None) for k, v in own.items()):
-                if marker.roles is None or where.role in marker.roles:
-                    members.append(path)
+    def _collect(self, path: str, term: Term, scope: Scope, marker: Collect) -> str:
+        """Return the node that adds up a group within the scope of the term that asks."""
+        members = sorted(
+            member
+            for member, (other, where) in self.terms.items()
+            if marker.group in other.groups
+            and member != path
+            and scope.holds(where)
+            and (marker.roles is None or where.role in marker.roles)
+        )
         if not members:
-            known = {g for t, _ in self.terms.values() for g in t.groups}
-            self.problems.append(
-                Problem(
-                    owner,
-                    f"collects group {marker.group!r}, but no term here is in it; {suggestion(marker.group, known)}",
-                    term.origin,
-                )
-            )
+            known = {group for other, _ in self.terms.values() for group in other.groups}
+            hint = suggestion(marker.group, known)
+            message = f"collects group {marker.group!r}, but no term here is in it; {hint}"
+            self.problems.append(Problem(path, message, term.origin))
             return ""
-        op = "max" if marker.reduce == "max" else "sum"
-        who = f" of {', '.join(marker.roles)}" if marker.roles else ""
-        base = spell("", owner.rpartition(".")[0], None, None).rstrip(".") if "." in owner else ""
-        path = f"{base}.{op}({marker.group}{who})" if base else f"{op}({marker.group}{who})"
-        if path not in self.nodes:
-            unit = self.terms[members[0]][0].unit
-            self.nodes[path] = Node(path, op, unit, tuple(members), scope=scope, about=f"group {marker.group}{who}")
-            self.read.update(members)
-        return path
+        whose = f" of {', '.join(marker.roles)}" if marker.roles else ""
+        total = f"{path.removesuffix(term.name)}{marker.reduce}({marker.group}{whose})"
+        unit = self.terms[members[0]][0].unit
+        about = f"group {marker.group}{whose}"
+        self.nodes[total] = Node(total, marker.reduce, unit, tuple(members), scope=scope, about=about)
+        return total
 
-    # ---- what is left over ------------------------------------------------------------------------------------
     def _unused(self) -> None:
-        for path in self.parts.givens:
+        for path, number in self.parts.givens.items():
             if path not in self.nodes:
-                name = parse(path)[0]
-                paths = [p for p in self.nodes if p.rpartition(".")[2].rpartition(":")[2] == name]
-                hint = f"it is spelt {' or '.join(sorted(paths)[:4])} here" if paths else suggestion(path, self.nodes)
-                self.problems.append(Problem(path, f"nothing reads this input; {hint}", self.parts.givens[path].origin))
+                paths = sorted(p for p in self.nodes if _short(p) == parse(path)[0])
+                hint = f"it is spelt {' or '.join(paths[:4])} here" if paths else suggestion(path, self.nodes)
+                self.problems.append(Problem(path, f"nothing reads this input; {hint}", number.origin))
         self._stop_on(UnusedInput)
 
     def _stop_on(self, kind: type[CompositionError]) -> None:
@@ -277,13 +160,5 @@ class _Composer:
             raise kind(self.problems)
 
 
-def _in_unit(number: Given, unit: str) -> Given:
-    """A bare number is taken in the unit of what it overrides."""
-    if number.unit or not unit:
-        return number
-    return attrs.evolve(
-        given(number.value, unit, low=number.low, high=number.high),
-        source=number.source,
-        obtained=number.obtained,
-        origin=number.origin,
-    )
+def _short(path: str) -> str:
+    return path.rpartition(".")[2].rpartition(":")[2]

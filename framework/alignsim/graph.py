@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from alignsim.errors import CompositionError, CycleError, UnknownName
+from alignsim.errors import CycleError, UnknownName
 from alignsim.given import Given
 from alignsim.scope import Scope
 from alignsim.term import Term
@@ -138,15 +138,3 @@ class TermGraph:
         from alignsim.compose import compose
 
         return compose, (self.parts,)
-
-
-def members_of_one_unit(path: str, nodes: Iterable[Node], dimension: Any) -> str:
-    """Return the unit that all nodes share.
-
-    Raises:
-        CompositionError: they measure different things.
-    """
-    units = {dimension(node.unit): node.unit for node in nodes}
-    if len(units) > 1:
-        raise CompositionError(f"{path}: its members measure different things: {', '.join(sorted(units.values()))}")
-    return next(iter(units.values()))

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 
@@ -47,13 +47,13 @@ class Of:
 
 @attrs.frozen
 class Collect:
-    """A parameter default: the sum (or the largest) of a group of terms within the scope of the asking term.
+    """A parameter default: the ``sum`` (or the ``max``) of a group of terms within the scope of the asking term.
 
     ``roles`` narrows it to some roles.
     """
 
     group: str
-    reduce: str = "sum"
+    reduce: Literal["sum", "max"] = attrs.field(default="sum", validator=attrs.validators.in_(("sum", "max")))
     roles: tuple[str, ...] | None = None
 
 
