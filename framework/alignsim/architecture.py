@@ -151,12 +151,11 @@ class Architecture(Inputs):
     v_head_dim: int = field(default=0, converter=as_count, validator=at_least(0))
 
     def __attrs_post_init__(self) -> None:
-        if self.kv_heads is None:
-            object.__setattr__(self, "kv_heads", self.heads)
-        if self.head_dim is None:
-            latent = self.qk_nope_head_dim + self.qk_rope_head_dim if self.qk_nope_head_dim else 0
-            even = 0 if self.hidden % self.heads else self.hidden // self.heads  # 0 is refused below
-            object.__setattr__(self, "head_dim", latent or even)
+        latent = self.qk_nope_head_dim + self.qk_rope_head_dim if self.qk_nope_head_dim else 0
+        even = 0 if self.hidden % self.heads else self.hidden // self.heads  # 0 is refused below
+        for name, resolved in (("kv_heads", self.heads), ("head_dim", latent or even)):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, resolved)
 
     def numbers(self) -> dict[str, Given]:
         """Return the numbers by name; ``scalar_head`` stands for ``head``, and ``parameters`` is there if stated."""
