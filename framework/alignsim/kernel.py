@@ -8,7 +8,8 @@ numbers in the same order.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,6 +20,7 @@ from alignsim.errors import InvalidInput, Problem
 from alignsim.fold import fold, numeric
 from alignsim.graph import Node
 from alignsim.plan import Plan
+from alignsim.straight import UFUNCS, Straight
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,33 +61,25 @@ class Kernel:
         return Plan(self.plan.graph, fixed).evaluate(changes=self.constants) if fixed else {}
 
     @cached_property
-    def code(self) -> tuple[Callable[..., None], str]:
-        """The generated function and its source. It takes columns, then output columns, of one chunk."""
+    def code(self) -> tuple[Callable[..., None], str, int]:
+        """The generated function, its source, and the number of scratch chunks that it needs.
+
+        It takes one chunk of every column, then of every output that varies, then the scratch chunks.
+        """
         graph, moving = self.plan.graph, self._moving
         names: dict[str, ast.expr] = {p: ast.Name(f"a{i}", ast.Load()) for i, p in enumerate(self.varying)}
         names |= {p: ast.Constant(v) for p, v in self._fixed.items()}
         namespace: dict[str, Any] = _functions()
-        body: list[tuple[str, ast.expr]] = []
-        known: dict[str, ast.expr] = {}
-        for i, path in enumerate(p for p in self.plan.order if p in moving and p not in self.varying):
+        steps = Straight()
+        for path in (p for p in self.plan.order if p in moving and p not in self.varying):
             node = graph.nodes[path]
             expression = numeric(fold(_expression(node, [names[s] for s in node.inputs], namespace)))
-            text = ast.unparse(expression)
-            if isinstance(expression, ast.Name | ast.Constant):
-                names[path] = expression
-            elif text in known:
-                names[path] = known[text]
-            else:
-                names[path] = known[text] = ast.Name(f"v{i}", ast.Load())
-                body.append((f"v{i}", expression))
-        outputs = [names[path] for path in self.plan.outputs]
-        lines = [
-            f"def kernel({', '.join([f'a{i}' for i in range(len(self.varying))] + [f'o{i}' for i in range(len(outputs))])}):"
-        ]
-        lines += ["    " + line for line in _released(body, outputs)]
-        source = "\n".join(lines) + "\n"
+            constant = isinstance(expression, ast.Constant)
+            names[path] = expression if constant else ast.Name(steps.add(expression), ast.Load())
+        outputs = [ast.unparse(names[path]) for path in self.plan.outputs if path in moving]
+        source, scratch = steps.function(len(self.varying), outputs)
         exec(compile(source, "<alignsim sweep>", "exec"), namespace)
-        return namespace["kernel"], source
+        return namespace["kernel"], source, scratch
 
     def run(self, columns: Sequence[Column], *, chunk: int = CHUNK) -> dict[str, Column]:
         """Return the outputs for columns of the varying givens.
@@ -96,19 +90,37 @@ class Kernel:
         import numpy as np
 
         rows = len(columns[0])
-        outputs = [np.empty(rows) for _ in self.plan.outputs]
-        kernel = self.code[0]
+        outputs = {path: np.empty(rows) for path in self.plan.outputs}
+        moving = [output for path, output in outputs.items() if path in self._moving]
+        for path in outputs.keys() - self._moving:
+            outputs[path].fill(self._fixed[path])
+        kernel, _, scratch = self.code
+        chunks = [np.empty(min(chunk, rows)) for _ in range(scratch)]
+        finite = True
         with np.errstate(all="ignore"):
             for start in range(0, rows, chunk):
                 part = slice(start, min(start + chunk, rows))
-                kernel(*(column[part] for column in columns), *(output[part] for output in outputs))
-        for path, output in zip(self.plan.outputs, outputs, strict=True):
+                written = [output[part] for output in moving]
+                kernel(*(column[part] for column in columns), *written, *(c[: part.stop - start] for c in chunks))
+                finite = finite and all(_finite(output) for output in written)
+        if not finite:
+            self._refuse(columns, outputs)
+        return outputs
+
+    def _refuse(self, columns: Sequence[Column], outputs: Mapping[str, Column]) -> None:
+        import numpy as np
+
+        for path, output in outputs.items():
             finite = np.isfinite(output)
             if not finite.all():
                 row = int(np.argmin(finite))
                 inputs = {p: float(c[row]) for p, c in zip(self.varying, columns, strict=True)}
                 raise InvalidInput(Problem(path, f"row {row} gives {output[row]} for {inputs}"))
-        return dict(zip(self.plan.outputs, outputs, strict=True))
+
+
+def _finite(column: Column) -> bool:
+    """Whether all are finite numbers: then their squares add up to one, or overflow, which says nothing yet."""
+    return math.isfinite(column.dot(column))
 
 
 def _functions() -> dict[str, Any]:
@@ -118,22 +130,21 @@ def _functions() -> dict[str, Any]:
         return maths.safe_divide(np.asarray(a), np.asarray(b))
 
     return {
+        **{name: getattr(np, name) for name in UFUNCS},
         "where": np.where,
-        "minimum": np.minimum,
-        "maximum": np.maximum,
-        "ceil": np.ceil,
-        "floor": np.floor,
         "safe_divide": safe_divide,
         "rowwise": _rowwise,
         "nan": float("nan"),
     }
 
 
-def _rowwise(function: Callable[..., float], *arguments: Any) -> Column:
+def _rowwise(function: Callable[..., float], *arguments: Any) -> Any:
     """Call an opaque formula row by row, on Python floats as one configuration does."""
     import numpy as np
 
     columns = np.broadcast_arrays(*arguments)
+    if not columns[0].ndim:  # what varies was folded away
+        return function(*arguments)
     return np.array([function(*row) for row in zip(*(c.tolist() for c in columns), strict=True)], dtype=np.float64)
 
 
@@ -158,25 +169,3 @@ def _expression(node: Node, inputs: Sequence[ast.expr], namespace: dict[str, Any
 
 def _call(name: str, *arguments: ast.expr) -> ast.expr:
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
-
-
-def _released(body: Sequence[tuple[str, ast.expr]], outputs: Sequence[ast.expr]) -> Iterator[str]:
-    """Yield one line a value; every array is let go after its last use."""
-    last: dict[str, int] = {}
-    for i, (_, expression) in enumerate(body):
-        for used in ast.walk(expression):
-            if isinstance(used, ast.Name):
-                last[used.id] = i
-    written: dict[str, list[int]] = {}
-    for i, output in enumerate(outputs):
-        written.setdefault(output.id if isinstance(output, ast.Name) else "", []).append(i)
-    for name in [n for n in written if not n.startswith("v")]:
-        yield from (f"o{i}[...] = {ast.unparse(outputs[i])}" for i in written[name])
-    for i, (name, expression) in enumerate(body):
-        yield f"{name} = {ast.unparse(expression)}"
-        yield from (f"o{k}[...] = {name}" for k in written.get(name, ()))
-        done = [used for used, at in last.items() if at == i and used.startswith("v")]
-        done += [name] if name not in last else []
-        if done:
-            yield f"del {', '.join(done)}"
-    yield "return"

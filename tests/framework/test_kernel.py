@@ -1,0 +1,110 @@
+"""Sweeps of small graphs: the code that is generated for them, and its answers beside those of plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alignsim import InvalidInput, Plan, Term, maths, term
+from alignsim.given import given
+from alignsim.graph import Node, TermGraph
+from alignsim.kernel import Kernel
+
+ROWS = np.array([3.0, 1.0, 4.0, 1.5, 9.0, 2.0, 6.0])
+
+
+@term("")
+def product(x, y):
+    return x * y
+
+
+@term("")
+def product_and_more(x, y):
+    return x * y + (x * y) / 2
+
+
+@term("")
+def chosen(x, y):
+    return maths.where(y > 0, y, x * x)
+
+
+@term("")
+def switched(x, y):
+    return maths.where(x > y, maths.minimum(x, 4.0), -maths.floor(x / y)) + (x == y)
+
+
+@term("")
+def quotient(x, y):
+    return x / (y - 2)
+
+
+@term("", opaque=True)
+def opaque(x, y):
+    return max(x, y) ** 2
+
+
+def plan_of(*outputs: str, **terms: tuple[Term, tuple[str, ...]]) -> Plan:
+    nodes = {name: Node(name, "given", "", given=given(2.0)) for name in ("a", "b")}
+    nodes |= {name: Node(name, "term", "", inputs, used) for name, (used, inputs) in terms.items()}
+    parts: Any = None
+    return Plan.of(TermGraph(parts, nodes), outputs)
+
+
+def answers(plan: Plan, chunk: int = 4, **columns: Any) -> Mapping[str, Any]:
+    """The sweep's answers, after a comparison with one configuration at a time."""
+    constants = {path: value for path, value in zip(plan.inputs, plan.values(), strict=True) if path not in columns}
+    found = Kernel(plan, tuple(columns), constants).run(list(columns.values()), chunk=chunk)
+    for row in range(len(ROWS)):
+        expected = plan.evaluate(changes={path: float(column[row]) for path, column in columns.items()})
+        assert {path: column[row] for path, column in found.items()} == expected
+    return found
+
+
+def code(plan: Plan, *varying: str) -> str:
+    constants = {path: value for path, value in zip(plan.inputs, plan.values(), strict=True) if path not in varying}
+    return Kernel(plan, varying, constants).code[1]
+
+
+def test_every_operation_is_done_once_and_answers_are_written_in_place():
+    plan = plan_of("p", "q", p=(product, ("a", "b")), q=(product_and_more, ("a", "b")))
+    assert code(plan, "a", "b") == (
+        "def kernel(a0, a1, o0, o1, s0):\n"
+        "    multiply(a0, a1, out=o0)\n"
+        "    divide(o0, 2, out=s0)\n"
+        "    add(o0, s0, out=o1)\n"
+        "    return\n"
+    )
+    answers(plan, a=ROWS, b=ROWS[::-1].copy())
+
+
+def test_branches_that_are_decided_cost_nothing():
+    plan = plan_of("c", c=(chosen, ("a", "b")))
+    assert "multiply" not in code(plan, "a")
+    assert answers(plan, a=ROWS)["c"].tolist() == [2.0] * len(ROWS)
+
+
+@pytest.mark.parametrize("used", [product, product_and_more, chosen, switched, opaque])
+@pytest.mark.parametrize("varying", [("a",), ("b",), ("a", "b")])
+@pytest.mark.parametrize("chunk", [1, 3, 7, 100])
+def test_answers_are_those_of_one_configuration(used, varying, chunk):
+    plan = plan_of("t", "again", "a", "u", t=(used, ("a", "b")), u=(used, ("t", "a")), again=(used, ("a", "b")))
+    answers(plan, chunk, **{name: ROWS[::step].copy() for name, step in zip(varying, (1, -1), strict=False)})
+
+
+def test_an_opaque_formula_of_what_was_folded_away():
+    plan = plan_of("o", o=(opaque, ("c", "b")), c=(chosen, ("a", "b")))
+    assert answers(plan, a=ROWS)["o"].tolist() == [4.0] * len(ROWS)
+
+
+def test_the_first_row_that_gives_no_finite_number_is_named():
+    plan = plan_of("q", q=(quotient, ("a", "b")))
+    with pytest.raises(InvalidInput, match=r"q: row 5 gives inf for \{'b': 2\.0\}"):
+        Kernel(plan, ("b",), {"a": 2.0}).run([ROWS], chunk=2)
+
+
+def test_large_answers_are_no_mistake():
+    plan = plan_of("p", p=(product, ("a", "b")))
+    assert answers(plan, a=ROWS * 1e300, b=ROWS)["p"][4] == 9.0 * 1e300 * 9.0
