@@ -110,7 +110,7 @@ def grid(**axes: Any) -> dict[str, Column]:
 
 
 def as_column(name: str, values: Any) -> Column:
-    """Return values as a column of floats.
+    """Return values as a read-only column of floats: a view of them where they are an array of floats already.
 
     Raises:
         InvalidInput: not numbers, not one-dimensional, not finite, or whole numbers above 2^53.
@@ -121,7 +121,7 @@ def as_column(name: str, values: Any) -> Column:
         column = np.asarray(values)
         if column.dtype.kind not in "iuf":
             raise TypeError
-        floats = np.array(column, dtype=np.float64)
+        floats = np.asarray(column, dtype=np.float64).view()
     except (TypeError, ValueError):
         raise InvalidInput(Problem(name, f"cannot be swept over {values!r}; give a list of numbers")) from None
     if floats.ndim != 1 or not floats.size:
@@ -130,4 +130,5 @@ def as_column(name: str, values: Any) -> Column:
         raise InvalidInput(Problem(name, "has a value that is not finite"))
     if column.dtype.kind in "iu" and float(np.abs(floats).max()) > EXACT:
         raise InvalidInput(Problem(name, "has a whole number above 2^53, which would not be exact"))
+    floats.flags.writeable = False
     return floats
