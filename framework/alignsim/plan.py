@@ -8,13 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from alignsim.errors import InvalidInput, Problem
 from alignsim.graph import Node, TermGraph
 from alignsim.units import human
+
+if TYPE_CHECKING:
+    from alignsim.kernel import Kernel
 
 
 @attrs.frozen(eq=False)
@@ -52,6 +55,11 @@ class Plan:
         """Return the givens' values at the ``low``, ``expected`` or ``high`` end of their ranges."""
         givens = (self.graph.nodes[path].given for path in self.inputs)
         return [number.at(end) for number in givens if number is not None]
+
+    @cached_property
+    def kernels(self) -> dict[tuple[str, ...], Kernel]:
+        """The plan specialised for the givens that sweeps have varied so far."""
+        return {}
 
     @cached_property
     def _generated(self) -> tuple[Callable[[Sequence[float]], tuple[float, ...]], str, dict[int, str]]:

@@ -88,13 +88,15 @@ def sweep(plan: Plan, columns: Mapping[str, Any]) -> Sweep:
     if uneven:
         raise InvalidInput(f"columns differ in length: {uneven} beside {rows}; use alignsim.grid for all combinations")
     full = {path: np.ascontiguousarray(np.broadcast_to(column, rows)) for path, column in found.items()}
-    constants = {p: v for p, v in zip(plan.inputs, plan.values(), strict=True) if p not in full}
     used = {path: column for path, column in full.items() if path in plan.inputs}
     if not used:
         answers = plan.evaluate()
         return Sweep(plan, full, {path: np.full(rows, value) for path, value in answers.items()})
-    kernel = Kernel(plan, tuple(used), constants)
-    return Sweep(plan, full, kernel.run(list(used.values())))
+    varying = tuple(used)
+    if varying not in plan.kernels:
+        constants = {p: v for p, v in zip(plan.inputs, plan.values(), strict=True) if p not in used}
+        plan.kernels[varying] = Kernel(plan, varying, constants)
+    return Sweep(plan, full, plan.kernels[varying].run(list(used.values())))
 
 
 def grid(**axes: Any) -> dict[str, Column]:
