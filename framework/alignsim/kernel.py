@@ -64,7 +64,7 @@ class Kernel:
     def code(self) -> tuple[Callable[..., None], str, int]:
         """The generated function, its source, and the number of scratch chunks that it needs.
 
-        It takes one chunk of every column, then of every output that varies, then the scratch chunks.
+        It takes one chunk of every column, then of every output that varies, then scratch chunks and a chunk of totals.
         """
         graph, moving = self.plan.graph, self._moving
         names: dict[str, ast.expr] = {p: ast.Name(f"a{i}", ast.Load()) for i, p in enumerate(self.varying)}
@@ -81,8 +81,10 @@ class Kernel:
         exec(compile(source, "<alignsim sweep>", "exec"), namespace)
         return namespace["kernel"], source, scratch
 
-    def run(self, columns: Sequence[Column], *, chunk: int = CHUNK) -> dict[str, Column]:
-        """Return the outputs for columns of the varying givens.
+    def run(
+        self, columns: Sequence[Column], *, chunk: int = CHUNK, out: Sequence[Column] | None = None
+    ) -> dict[str, Column]:
+        """Return the outputs for columns of the varying givens, in new columns unless some are passed to write into.
 
         Raises:
             InvalidInput: some row does not give a finite number; the first such row is named.
@@ -90,21 +92,19 @@ class Kernel:
         import numpy as np
 
         rows = len(columns[0])
-        outputs = {path: np.empty(rows) for path in self.plan.outputs}
+        outputs = dict(zip(self.plan.outputs, out or [np.empty(rows) for _ in self.plan.outputs], strict=True))
         moving = [output for path, output in outputs.items() if path in self._moving]
         for path in outputs.keys() - self._moving:
             outputs[path].fill(self._fixed[path])
         kernel, _, scratch = self.code
-        chunks = [np.empty(min(chunk, rows)) for _ in range(scratch)]
-        finite = True
+        chunks = [np.zeros(min(chunk, rows)) for _ in range(scratch + 1)]
         with np.errstate(all="ignore"):
             for start in range(0, rows, chunk):
                 part = slice(start, min(start + chunk, rows))
-                written = [output[part] for output in moving]
-                kernel(*(column[part] for column in columns), *written, *(c[: part.stop - start] for c in chunks))
-                finite = finite and all(_finite(output) for output in written)
-        if not finite:
-            self._refuse(columns, outputs)
+                used = [column[part] for column in (*columns, *moving)]
+                kernel(*used, *(c[: part.stop - start] for c in chunks))
+            if not math.isfinite(chunks[-1].sum()):  # or all are, and their total is too large
+                self._refuse(columns, outputs)
         return outputs
 
     def _refuse(self, columns: Sequence[Column], outputs: Mapping[str, Column]) -> None:
@@ -116,11 +116,6 @@ class Kernel:
                 row = int(np.argmin(finite))
                 inputs = {p: float(c[row]) for p, c in zip(self.varying, columns, strict=True)}
                 raise InvalidInput(Problem(path, f"row {row} gives {output[row]} for {inputs}"))
-
-
-def _finite(column: Column) -> bool:
-    """Whether all are finite numbers: then their squares add up to one, or overflow, which says nothing yet."""
-    return math.isfinite(column.dot(column))
 
 
 def _functions() -> dict[str, Any]:

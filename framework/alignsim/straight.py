@@ -7,7 +7,7 @@ else into scratch chunks, which are used again after the last use of what they h
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
@@ -26,6 +26,7 @@ _OPERATIONS: dict[type[ast.AST], str] = {
 }
 _IN_PLACE = frozenset({"add", "subtract", "multiply", "divide", "negative", "minimum", "maximum", "ceil", "floor"})
 UFUNCS = frozenset(_OPERATIONS.values()) | _IN_PLACE
+_HANDED_ON = frozenset({"add", "subtract", "multiply", "negative", "ceil", "floor"})  # what is not finite stays so
 
 
 @attrs.frozen
@@ -61,11 +62,14 @@ class Straight:
         return self._steps.setdefault((function, operands), step).name
 
     def function(self, inputs: int, outputs: Sequence[str]) -> tuple[str, int]:
-        """Return the source of ``kernel``, and how many scratch chunks it takes after columns and output columns."""
+        """Return the source of ``kernel``, and how many scratch chunks it takes after columns and output columns.
+
+        The last is a chunk of totals, to which answers are added: it stays finite only while all of them are.
+        """
         body = _Body(outputs)
         lines = list(body.lines(self._needed(outputs)))
         names = [f"a{i}" for i in range(inputs)] + [f"o{i}" for i in range(len(outputs))]
-        names += [f"s{i}" for i in range(body.scratch)]
+        names += [*(f"s{i}" for i in range(body.scratch)), "total"]
         return "\n    ".join([f"def kernel({', '.join(names)}):", *lines, "return"]) + "\n", body.scratch
 
     def _needed(self, outputs: Sequence[str]) -> list[Step]:
@@ -107,9 +111,20 @@ class _Body:
         for i, output in enumerate(self.outputs):
             if self.places.get(output) != f"o{i}":
                 yield f"o{i}[...] = {self.places.get(output, output)}"
+        yield from (f"add(total, {asked[output]}, out=total)" for output in _telling(steps, asked))
 
     def _scratch(self) -> str:
         if self.free:
             return self.free.pop()
         self.scratch += 1
         return f"s{self.scratch - 1}"
+
+
+def _telling(steps: Sequence[Step], outputs: Iterable[str]) -> list[str]:
+    """The outputs that tell whether all are finite: the others hand on what is not to one of these."""
+    asked, told = list(outputs), set[str]()
+    for step in reversed(steps):
+        if step.name in told or step.name in asked:
+            told.update(step.operands if step.function in _HANDED_ON else ())
+            told.update(step.operands[:1] if step.function == "divide" else ())
+    return [output for output in asked if output not in told]

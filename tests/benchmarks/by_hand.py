@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 Column: TypeAlias = npt.NDArray[np.float64]
+Columns: TypeAlias = list[Column] | None
 
 INPUTS = (
     "critic.gradient_bytes",
@@ -112,13 +113,17 @@ def scalar(values: Sequence[Any]) -> tuple[Any, ...]:
     )
 
 
+def new_outputs(rows: int) -> list[Column]:
+    return [np.empty(rows) for _ in range(OUTPUTS)]
+
+
 def _slices(rows: int, chunk: int) -> list[slice]:
     return [slice(start, min(start + chunk, rows)) for start in range(0, rows, chunk)]
 
 
-def plain(values: Mapping[str, float], columns: Mapping[str, Column], chunk: int) -> list[Column]:
+def plain(values: Mapping[str, float], columns: Mapping[str, Column], chunk: int, out: Columns = None) -> list[Column]:
     """Many configurations, as one writes NumPy without a second thought: the formulas once more, chunk by chunk."""
-    outputs = [np.empty(len(columns["tensor"])) for _ in range(OUTPUTS)]
+    outputs = out or new_outputs(len(columns["tensor"]))
     for part in _slices(len(columns["tensor"]), chunk):
         row: dict[str, Any] = {**values, **{name: column[part] for name, column in columns.items()}}
         for output, answer in zip(outputs, _formulas(row), strict=True):
@@ -177,7 +182,7 @@ def _formulas(g: Mapping[str, Any]) -> tuple[Any, ...]:
     )
 
 
-def five(values: Mapping[str, float], columns: Mapping[str, Column], chunk: int) -> list[Column]:
+def five(values: Mapping[str, float], columns: Mapping[str, Column], chunk: int, out: Columns = None) -> list[Column]:
     """Many configurations of :data:`FIVE`, as one writes NumPy that has to be fast.
 
     What does not vary is computed once, results go straight to where they belong, and one spare chunk is all the
@@ -189,7 +194,7 @@ def five(values: Mapping[str, float], columns: Mapping[str, Column], chunk: int)
     first, second = values["first_moment_bytes"], values["second_moment_bytes"]
     per_token = _per_token(values)
     rows = len(columns["tensor"])
-    outputs = [np.empty(rows) for _ in range(OUTPUTS)]
+    outputs = out or new_outputs(rows)
     spare = np.empty(min(chunk, rows)), np.empty(min(chunk, rows))
     for part in _slices(rows, chunk):
         tensor, pipeline, tokens, sequences, policy = (columns[name][part] for name in FIVE)
@@ -222,11 +227,11 @@ def five(values: Mapping[str, float], columns: Mapping[str, Column], chunk: int)
     return outputs
 
 
-def two(values: Mapping[str, float], columns: Mapping[str, Column], chunk: int) -> list[Column]:
+def two(values: Mapping[str, float], columns: Mapping[str, Column], chunk: int, out: Columns = None) -> list[Column]:
     """Many configurations of :data:`TWO`, written to be fast."""
     fixed = scalar([values[name] for name in INPUTS])
     rows = len(columns["tensor"])
-    outputs = [np.empty(rows) for _ in range(OUTPUTS)]
+    outputs = out or new_outputs(rows)
     for i in (0, 1, 2, 3, 4, 5, 6, 10, 12):
         outputs[i].fill(fixed[i])
     for part in _slices(rows, chunk):

@@ -41,6 +41,11 @@ def quotient(x, y):
     return x / (y - 2)
 
 
+@term("")
+def divided(x, y):
+    return maths.minimum(x / y, y)
+
+
 @term("", opaque=True)
 def opaque(x, y):
     return max(x, y) ** 2
@@ -71,10 +76,11 @@ def code(plan: Plan, *varying: str) -> str:
 def test_every_operation_is_done_once_and_answers_are_written_in_place():
     plan = plan_of("p", "q", p=(product, ("a", "b")), q=(product_and_more, ("a", "b")))
     assert code(plan, "a", "b") == (
-        "def kernel(a0, a1, o0, o1, s0):\n"
+        "def kernel(a0, a1, o0, o1, s0, total):\n"
         "    multiply(a0, a1, out=o0)\n"
         "    divide(o0, 2, out=s0)\n"
         "    add(o0, s0, out=o1)\n"
+        "    add(total, o1, out=total)\n"
         "    return\n"
     )
     answers(plan, a=ROWS, b=ROWS[::-1].copy())
@@ -101,6 +107,12 @@ def test_an_opaque_formula_of_what_was_folded_away():
 
 def test_the_first_row_that_gives_no_finite_number_is_named():
     plan = plan_of("q", q=(quotient, ("a", "b")))
+    with pytest.raises(InvalidInput, match=r"q: row 5 gives inf for \{'b': 2\.0\}"):
+        Kernel(plan, ("b",), {"a": 2.0}).run([ROWS], chunk=2)
+
+
+def test_an_answer_that_is_no_number_is_found_behind_others_that_are():
+    plan = plan_of("q", "c", "d", q=(quotient, ("a", "b")), c=(chosen, ("a", "q")), d=(divided, ("b", "q")))
     with pytest.raises(InvalidInput, match=r"q: row 5 gives inf for \{'b': 2\.0\}"):
         Kernel(plan, ("b",), {"a": 2.0}).run([ROWS], chunk=2)
 
