@@ -87,7 +87,7 @@ class Kernel:
         """Return the outputs for columns of the varying givens, in new columns unless some are passed to write into.
 
         Raises:
-            InvalidInput: some row does not give a finite number; the first such row is named.
+            InvalidInput: some row has or gives a number that is not finite; the first such row is named.
         """
         import numpy as np
 
@@ -102,20 +102,42 @@ class Kernel:
             for start in range(0, rows, chunk):
                 part = slice(start, min(start + chunk, rows))
                 used = [column[part] for column in (*columns, *moving)]
-                kernel(*used, *(c[: part.stop - start] for c in chunks))
+                try:
+                    kernel(*used, *(c[: part.stop - start] for c in chunks))
+                except (ArithmeticError, ValueError) as error:  # an opaque formula fails as it does by itself
+                    self._refuse(columns, {})
+                    raise InvalidInput(f"{error} (in rows {part.start} to {part.stop - 1})") from error
             if not math.isfinite(chunks[-1].sum()):  # or all are, and their total is too large
                 self._refuse(columns, outputs)
         return outputs
 
     def _refuse(self, columns: Sequence[Column], outputs: Mapping[str, Column]) -> None:
-        import numpy as np
-
+        for path, column in zip(self.varying, columns, strict=True):
+            check_finite(path, column)
         for path, output in outputs.items():
-            finite = np.isfinite(output)
-            if not finite.all():
-                row = int(np.argmin(finite))
+            row = not_finite(output)
+            if row is not None:
                 inputs = {p: float(c[row]) for p, c in zip(self.varying, columns, strict=True)}
                 raise InvalidInput(Problem(path, f"row {row} gives {output[row]} for {inputs}"))
+
+
+def not_finite(column: Column) -> int | None:
+    """Return the first row that is not finite."""
+    import numpy as np
+
+    finite = np.isfinite(column)
+    return None if finite.all() else int(np.argmin(finite))
+
+
+def check_finite(path: str, column: Column) -> None:
+    """Refuse a column of an input that has a value that is not finite.
+
+    Raises:
+        InvalidInput: it has one.
+    """
+    row = not_finite(column)
+    if row is not None:
+        raise InvalidInput(Problem(path, f"has a value that is not finite: {column[row]} in row {row}"))
 
 
 def _functions() -> dict[str, Any]:

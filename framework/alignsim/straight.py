@@ -7,7 +7,7 @@ else into scratch chunks, which are used again after the last use of what they h
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import attrs
 
@@ -64,11 +64,11 @@ class Straight:
     def function(self, inputs: int, outputs: Sequence[str]) -> tuple[str, int]:
         """Return the source of ``kernel``, and how many scratch chunks it takes after columns and output columns.
 
-        The last is a chunk of totals, to which answers are added: it stays finite only while all of them are.
+        The last is a chunk of totals, which stays finite only while all columns and all answers are.
         """
-        body = _Body(outputs)
+        body = _Body([f"a{i}" for i in range(inputs)], outputs)
         lines = list(body.lines(self._needed(outputs)))
-        names = [f"a{i}" for i in range(inputs)] + [f"o{i}" for i in range(len(outputs))]
+        names = [*body.inputs, *(f"o{i}" for i in range(len(outputs)))]
         names += [*(f"s{i}" for i in range(body.scratch)), "total"]
         return "\n    ".join([f"def kernel({', '.join(names)}):", *lines, "return"]) + "\n", body.scratch
 
@@ -86,8 +86,8 @@ class Straight:
 class _Body:
     """Finds a place for every value."""
 
-    def __init__(self, outputs: Sequence[str]) -> None:
-        self.outputs = outputs
+    def __init__(self, inputs: Sequence[str], outputs: Sequence[str]) -> None:
+        self.inputs, self.outputs = inputs, outputs
         self.places: dict[str, str] = {}
         self.free: list[str] = []
         self.scratch = 0
@@ -111,7 +111,8 @@ class _Body:
         for i, output in enumerate(self.outputs):
             if self.places.get(output) != f"o{i}":
                 yield f"o{i}[...] = {self.places.get(output, output)}"
-        yield from (f"add(total, {asked[output]}, out=total)" for output in _telling(steps, asked))
+        telling = _telling(steps, [*asked, *(column for column in self.inputs if column not in asked)])
+        yield from (f"add(total, {asked.get(value, value)}, out=total)" for value in telling)
 
     def _scratch(self) -> str:
         if self.free:
@@ -120,11 +121,11 @@ class _Body:
         return f"s{self.scratch - 1}"
 
 
-def _telling(steps: Sequence[Step], outputs: Iterable[str]) -> list[str]:
-    """The outputs that tell whether all are finite: the others hand on what is not to one of these."""
-    asked, told = list(outputs), set[str]()
+def _telling(steps: Sequence[Step], values: Sequence[str]) -> list[str]:
+    """The values that tell whether all are finite: the others hand on what is not to one of these."""
+    told: set[str] = set()
     for step in reversed(steps):
-        if step.name in told or step.name in asked:
+        if step.name in told or step.name in values:
             told.update(step.operands if step.function in _HANDED_ON else ())
             told.update(step.operands[:1] if step.function == "divide" else ())
-    return [output for output in asked if output not in told]
+    return [value for value in values if value not in told]

@@ -10,7 +10,7 @@ import attrs
 from alignsim.errors import InvalidInput, Problem, UnknownName
 from alignsim.given import EXACT
 from alignsim.graph import Node
-from alignsim.kernel import Column, Kernel
+from alignsim.kernel import Column, Kernel, check_finite
 from alignsim.plan import Plan
 
 
@@ -89,6 +89,8 @@ def sweep(plan: Plan, columns: Mapping[str, Any]) -> Sweep:
         raise InvalidInput(f"columns differ in length: {uneven} beside {rows}; use alignsim.grid for all combinations")
     full = {path: np.ascontiguousarray(np.broadcast_to(column, rows)) for path, column in found.items()}
     used = {path: column for path, column in full.items() if path in plan.inputs}
+    for path in full.keys() - used.keys():
+        check_finite(path, full[path])
     if not used:
         answers = plan.evaluate()
         return Sweep(plan, full, {path: np.full(rows, value) for path, value in answers.items()})
@@ -115,7 +117,7 @@ def as_column(name: str, values: Any) -> Column:
     """Return values as a read-only column of floats: a view of them where they are an array of floats already.
 
     Raises:
-        InvalidInput: not numbers, not one-dimensional, not finite, or whole numbers above 2^53.
+        InvalidInput: not numbers, not one-dimensional, or whole numbers above 2^53.
     """
     import numpy as np
 
@@ -128,8 +130,6 @@ def as_column(name: str, values: Any) -> Column:
         raise InvalidInput(Problem(name, f"cannot be swept over {values!r}; give a list of numbers")) from None
     if floats.ndim != 1 or not floats.size:
         raise InvalidInput(Problem(name, f"must be a non-empty row of numbers, not of shape {floats.shape}"))
-    if not np.isfinite(floats).all():
-        raise InvalidInput(Problem(name, "has a value that is not finite"))
     if column.dtype.kind in "iu" and float(np.abs(floats).max()) > EXACT:
         raise InvalidInput(Problem(name, "has a whole number above 2^53, which would not be exact"))
     floats.flags.writeable = False

@@ -51,6 +51,11 @@ def opaque(x, y):
     return max(x, y) ** 2
 
 
+@term("", opaque=True)
+def opaque_quotient(x, y):
+    return int(x) / (int(y * 1e6) / 1e6 - 2)
+
+
 def plan_of(*outputs: str, **terms: tuple[Term, tuple[str, ...]]) -> Plan:
     nodes = {name: Node(name, "given", "", given=given(2.0)) for name in ("a", "b")}
     nodes |= {name: Node(name, "term", "", inputs, used) for name, (used, inputs) in terms.items()}
@@ -115,6 +120,22 @@ def test_an_answer_that_is_no_number_is_found_behind_others_that_are():
     plan = plan_of("q", "c", "d", q=(quotient, ("a", "b")), c=(chosen, ("a", "q")), d=(divided, ("b", "q")))
     with pytest.raises(InvalidInput, match=r"q: row 5 gives inf for \{'b': 2\.0\}"):
         Kernel(plan, ("b",), {"a": 2.0}).run([ROWS], chunk=2)
+
+
+@pytest.mark.parametrize("used", [product, chosen, switched, divided])
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -float("inf")])
+def test_a_column_that_is_not_finite_is_refused_whatever_becomes_of_it(used, wrong):
+    plan = plan_of("t", t=(used, ("a", "b")))
+    with pytest.raises(InvalidInput, match=f"b: has a value that is not finite: {wrong} in row 7"):
+        Kernel(plan, ("b",), {"a": 2.0}).run([np.append(ROWS, wrong)], chunk=2)
+
+
+def test_an_opaque_formula_that_fails_is_refused():
+    kernel = Kernel(plan_of("o", o=(opaque_quotient, ("a", "b"))), ("b",), {"a": 2.0})
+    with pytest.raises(InvalidInput, match=r"float division by zero \(in rows 4 to 6\)"):
+        kernel.run([ROWS], chunk=4)
+    with pytest.raises(InvalidInput, match="b: has a value that is not finite: nan in row 7"):
+        kernel.run([np.append(ROWS, np.nan)], chunk=8)
 
 
 def test_large_answers_are_no_mistake():
