@@ -53,8 +53,14 @@ class Plan:
 
     def values(self, end: str = "expected") -> list[float]:
         """Return the givens' values at the ``low``, ``expected`` or ``high`` end of their ranges."""
-        givens = (self.graph.nodes[path].given for path in self.inputs)
-        return [number.at(end) for number in givens if number is not None]
+        if end not in self._ends:
+            givens = (self.graph.nodes[path].given for path in self.inputs)
+            self._ends[end] = tuple(number.at(end) for number in givens if number is not None)
+        return list(self._ends[end])
+
+    @cached_property
+    def _ends(self) -> dict[str, tuple[float, ...]]:
+        return {}
 
     @cached_property
     def kernels(self) -> dict[tuple[str, ...], Kernel]:
@@ -100,15 +106,21 @@ class Plan:
         Raises:
             InvalidInput: a formula divides by zero, or a value is not a finite number.
         """
-        values = dict(zip(self.inputs, self.values(end), strict=True)) | dict(changes or {})
+        values = self.values(end)
+        if changes:
+            values = [changes.get(path, value) for path, value in zip(self.inputs, values, strict=True)]
         try:
-            answers = self.run([values[path] for path in self.inputs])
+            answers = self.run(values)
         except ArithmeticError as error:
-            raise self._located(error, values) from error
-        for path, answer in zip(self.outputs, answers, strict=True):
-            if not math.isfinite(answer):
-                raise InvalidInput(Problem(path, f"is {answer}, not a finite number ({self._because(path, values)})"))
-        return dict(zip(self.outputs, answers, strict=True))
+            raise self._located(error, dict(zip(self.inputs, values, strict=True))) from error
+        found = dict(zip(self.outputs, answers, strict=True))
+        if not all(map(math.isfinite, answers)):
+            raise self._not_finite(found, dict(zip(self.inputs, values, strict=True)))
+        return found
+
+    def _not_finite(self, answers: Mapping[str, float], values: Mapping[str, float]) -> InvalidInput:
+        path, answer = next((path, answer) for path, answer in answers.items() if not math.isfinite(answer))
+        return InvalidInput(Problem(path, f"is {answer}, not a finite number ({self._because(path, values)})"))
 
     def _located(self, error: ArithmeticError, values: Mapping[str, float]) -> InvalidInput:
         where = self._generated[2]
