@@ -1,6 +1,6 @@
 """What a plugin can offer: one hook a kind of object.
 
-A plugin is a module (or an object) with functions of these names, each marked with :data:`hookimpl`. It needs only the
+A plugin is a module (or an object) with functions of these names, each marked with ``@hookimpl``. It needs only the
 hooks that it has something for. Every hook returns an iterable of frozen objects, has no side effects, and gives the
 same answer whenever it is asked. A parameter that a plugin does not use may be left out.
 
