@@ -52,7 +52,7 @@ def ask(registry: Registry, name: str | None, flags: Mapping[str, Any]) -> Asked
     for role in MODELS:
         if role in given:
             given[role] = registry.architectures[given[role]]
-    if "policy" in given and "critic" not in given:
+    if "policy" in given and "critic" not in given and "critic" in {*_fields(base), *getattr(base, "models", ())}:
         given["critic"] = given["policy"]
         notes.append(f"critic and reward: the policy's model, {given['policy'].name}, since no --critic is given")
     devices = Devices.read(gpus, registry) if gpus is not None else None

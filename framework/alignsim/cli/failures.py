@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from alignsim.catalogue import raised_at
 from alignsim.errors import AlignSimError, InvalidInput, PluginError, UnknownName, near
 
 ANSWERED, NO, WRONG_INPUT, UNKNOWN, OUR_FAULT, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 3, 70, 130, 141
@@ -74,7 +73,7 @@ def _tell(error: Exception, status: int, as_json: bool) -> None:
     if as_json:
         told = {"type": type(error).__name__, "exit": status, "problems": problems_of(error)}
         if status == OUR_FAULT:
-            told["problems"] = [{"field": "", "message": _fault(error), "origin": str(raised_at(error) or "") or None}]
+            told["problems"] = [{"field": "", "message": _fault(error), "origin": _where(error)}]
         click.echo(json.dumps({"schema": SCHEMA, "error": told}, indent=2), err=True)
     elif isinstance(error, click.ClickException):
         error.show(sys.stderr)
@@ -87,8 +86,15 @@ def _tell(error: Exception, status: int, as_json: bool) -> None:
 
 
 def _fault(error: Exception) -> str:
-    where = raised_at(error)
-    return f"{type(error).__name__}: {error}".rstrip(": ") + (f" ({where})" if where else "")
+    return f"{type(error).__name__}: {error}".rstrip(": ") + f" ({_where(error)})"
+
+
+def _where(error: Exception) -> str:
+    """The line that raised it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else ""
 
 
 def _without_reader() -> int:

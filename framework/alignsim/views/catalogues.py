@@ -118,9 +118,10 @@ def scenarios_table(scenarios: Iterable[Any]) -> Table:
 def components_table(components: Iterable[Component]) -> Table:
     """Return the components by slot, one a row."""
     rows = (
-        (c.slot.name, c.name, ", ".join(t.name for t in c.terms), ", ".join(c.defaults), c.source) for c in components
+        (f"{c.slot.name}:{c.name}", ", ".join(t.name for t in c.terms), ", ".join(c.defaults), c.source)
+        for c in components
     )
-    return Table.of("Components", ["slot", "name", "terms", "defaults", "source"], rows)
+    return Table.of("Components", ["slot:name", "terms", "defaults", "source"], rows)
 
 
 def component_tables(component: Component) -> Iterator[Table]:
