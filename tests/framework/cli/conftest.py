@@ -68,7 +68,7 @@ class Done:
         return json.loads(self.out)
 
     @property
-    def problems(self) -> list[dict[str, Any]]:
+    def problems(self) -> Any:
         found = json.loads(self.err)
         assert found["schema"] == "alignsim.error/1"
         assert found["error"]["exit"] == self.status
