@@ -14,7 +14,7 @@ SCHEMA = "alignsim.explanation/1"
 
 
 @click.command("explain")
-@click.argument("words", nargs=-1, metavar="[SCENARIO] PATH", shell_complete=complete("scenarios"))
+@click.argument("words", nargs=-1, metavar="[SCENARIO] [PATH]", shell_complete=complete("scenarios"))
 @click.option("--depth", type=click.IntRange(min=0), metavar="N", help="Go back so many steps, not all.")
 @case_options
 @json_option
@@ -22,6 +22,8 @@ SCHEMA = "alignsim.explanation/1"
 @click.pass_context
 def command(ctx: click.Context, /, words: tuple[str, ...], depth: int | None, as_json: bool, **flags: Any) -> None:
     r"""Explain the value at PATH: its formula, what went in, and where that is from.
+
+    Without PATH, the answer as a whole is explained. A single word that names a scenario is one.
 
     \b
     alignsim explain ppo_total
@@ -31,14 +33,16 @@ def command(ctx: click.Context, /, words: tuple[str, ...], depth: int | None, as
     from alignsim.cli.asking import ask
     from alignsim.cli.output import show_json
 
-    if not 1 <= len(words) <= 2:
-        raise click.UsageError("name a value, such as ppo_total, or a scenario and a value", ctx)
-    scenario, path = words if len(words) == 2 else (None, words[0])
-    question = ask(ctx.ensure_object(State).registry, scenario, flags).question
+    if len(words) > 2:
+        raise click.UsageError("name a scenario and a value, such as ppo_total, or one of them", ctx)
+    registry = ctx.ensure_object(State).registry
+    named = len(words) == 2 or (len(words) == 1 and words[0] in registry.scenarios)
+    scenario, path = (words[0] if named else None), words[int(named) :]
+    question = ask(registry, scenario, flags).question
     explain = getattr(question.result, "explain", None)
     if explain is None:
         raise InvalidInput(f"the answer to {question.name} has no explanations")
-    explanation = explain(path, depth)
+    explanation = explain(*path, depth=depth)
     if as_json:
         show_json({"schema": SCHEMA, "scenario": question.name, "explanation": explanation.to_dict()})
     else:

@@ -24,11 +24,15 @@ def test_an_explanation_as_json(alignsim):
     assert told["explanation"]["inputs"]
 
 
+def test_the_whole_answer_is_explained_without_a_path(alignsim):
+    assert alignsim("explain").out == alignsim("explain", REFERENCE).out == alignsim("explain", "ppo_total").out
+    assert alignsim("explain", "--algorithm", "DPO", "--depth", "0").out.startswith("device = 36.671 GiB")
+
+
 def test_a_path_that_is_none(alignsim):
     done = alignsim("explain", "policy_stat")
     assert done.status == 3
     assert "did you mean policy_state" in done.err
-    assert alignsim("explain").status == 2
     assert alignsim("explain", "a", "b", "c").status == 2
 
 
