@@ -83,14 +83,17 @@ def architectures_table(models: Iterable[tuple[Architecture, float | None]]) -> 
 def shape_table(model: Architecture) -> Table:
     """Return the shape of a model: every field that it has, with what it means."""
     docs = attribute_docs(type(model))
-    left_out = {"name", "aliases", "source", "sources", *(() if model.experts else ("expert_every",))}
+    left_out = {"name", "aliases", "source", "sources", "recorded", *(() if model.experts else ("expert_every",))}
     rows = []
     for field in attrs.fields(type(model)):
         value = getattr(model, field.name)
         if field.name not in left_out and value not in (0, None, (), False):
             rows.append((field.name.replace("_", " "), short(value), docs.get(field.name, "").removesuffix(".")))
     notes = [f"also called: {', '.join(model.aliases)}"] if model.aliases else []
-    return Table.of(model.name, ["field", ">value", "what it is"], rows, [*notes, f"source: {model.source}"])
+    notes.append(f"source: {model.source}")
+    if model.recorded is not None:
+        notes.append(f"recorded elsewhere: {amount(model.recorded.value)} parameters ({model.recorded.source})")
+    return Table.of(model.name, ["field", ">value", "what it is"], rows, notes)
 
 
 def algorithms_table(algorithms: Iterable[Algorithm]) -> Table:
