@@ -15,8 +15,8 @@ PACKAGE = "alignsim_plugins"
 HEAD = """# Terms
 
 Every formula that alignsim comes with. This page is written from the code: each equation is the one that is computed.
-The names in an equation are other terms, constants (listed below it) or numbers that a model, a layout or a user brings;
-[concepts](../concepts.md) says how they are looked up, and [nomenclature](../nomenclature.md) what they mean.
+The names in an equation are other terms, constants (listed below it), or numbers that a model, a layout or a user
+brings; [concepts](../concepts.md) says how they are looked up, and [nomenclature](../nomenclature.md) what they mean.
 
 """
 
@@ -45,7 +45,7 @@ def terms():
 
 def catalogue():
     """Return the built-in terms by module and then by their place in it, each with who brings it first."""
-    found = {}
+    found: dict[str, tuple[Term, str]] = {}
     for term, brought in terms():
         if home(term):
             found.setdefault(term.provider, (term, brought))
