@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Iterable
 from typing import Any
 
@@ -158,6 +159,9 @@ class _Composer:
     def _stop_on(self, kind: type[CompositionError]) -> None:
         if self.problems:
             raise kind(self.problems)
+
+
+copyreg.pickle(TermGraph, lambda graph: (compose, (graph.parts,)))  # a graph travels as what it is made of
 
 
 def _short(path: str) -> str:

@@ -8,7 +8,7 @@ from alignsim import maths
 
 
 class _Fold(ast.NodeTransformer):
-    """Compute what is constant and drop exact identities: x * 1, x / 1, x + 0, x - 0 and a ``where`` that is decided."""
+    """Compute what is constant; drop exact identities: x * 1, x / 1, x + 0, x - 0, a ``where`` that is decided."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         left, right = self.visit(node.left), self.visit(node.right)

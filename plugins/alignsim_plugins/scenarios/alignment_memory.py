@@ -88,6 +88,15 @@ class AlignmentMemoryScenario(Question):
         {"tp_size": "tensor", "pp_size": "pipeline", "device_memory": "device_capacity"}
     )
 
+    left_out: ClassVar[tuple[str, ...]] = (
+        "activations, logits and temporary buffers; contexts, communicators and what the allocator wastes",
+        "sharding over data-parallel replicas (their number divides nothing), and the split of rollouts over them",
+        "a rollout engine with weights of its own",
+        "the embedding on the first pipeline stage and the head on the last: all stages are even",
+        "copies of key and value heads where there are more tensor ranks than heads: the cache is divided evenly",
+        "in min_devices_for_ppo: the layout and the key-value cache; all of a device's memory counts as usable",
+    )
+
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with the fields together."""
         if self.tp_size > self.policy.heads:
