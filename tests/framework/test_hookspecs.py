@@ -36,7 +36,7 @@ def page():
     title, _, introduction = doc(hookspecs).partition("\n\n")
     parts = [f"# Hooks\n\n{title}\n\n{introduction}".replace("``", "`")]
     for hook, spec in SPECS.items():
-        body = doc(spec).replace("```python\n", '```python title="acme.py"\n')
+        body = doc(spec).replace("```python\n", '```python title="acme.py"\n').replace("'''", '"""')
         body = re.sub(r"``(?!`)([^`\n]+)``", r"`\1`", body)
         parts.append(f"## {hook}\n\n`{signature(hook)}`\n\n{body}")
     return "\n\n".join(parts) + "\n"
