@@ -1,5 +1,6 @@
 """README.md and docs/ are tests too: their Python and console examples run, see tests/console_examples.py."""
 
+from doctest import ELLIPSIS
 from pathlib import Path
 
 from sybil import Sybil
@@ -13,7 +14,12 @@ HERE = Path(__file__).parent
 collect_ignore = [str(path.parent) for path in HERE.glob("docs/examples/*/pyproject.toml")]
 
 pytest_collect_file = Sybil(
-    parsers=[PythonCodeBlockParser(), ConsoleBlockParser(), TitledBlockParser(), SkipParser()],
+    parsers=[
+        PythonCodeBlockParser(doctest_optionflags=ELLIPSIS),
+        ConsoleBlockParser(),
+        TitledBlockParser(),
+        SkipParser(),
+    ],
     patterns=["README.md", "docs/*.md", "docs/**/*.md"],
     setup=enter_folder,
     teardown=leave_folder,

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOME = {
+_HOME = {  # name -> the module that it is in; empty for a module
     "Accelerator": "hardware",
     "Activity": "algorithm",
     "Algorithm": "algorithm",
@@ -83,6 +83,7 @@ _HOME = {
     "grid": "sweep",
     "hookimpl": "hookspecs",
     "load_file": "discovery",
+    "maths": "",
     "quantity": "units",
     "resident": "schedule",
     "scan": "discovery",
@@ -151,7 +152,8 @@ def __getattr__(name: str) -> Any:
 
         near = get_close_matches(name, _HOME, 1)
         raise AttributeError(f"alignsim has no {name!r}" + (f"; did you mean {near[0]}?" if near else ""))
-    value = getattr(import_module(f"alignsim.{_HOME[name]}"), name)
+    home = _HOME[name]
+    value = getattr(import_module(f"alignsim.{home}"), name) if home else import_module(f"alignsim.{name}")
     globals()[name] = value
     return value
 

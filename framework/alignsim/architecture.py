@@ -66,6 +66,8 @@ class Architecture(Inputs):
         vocab: rows of the token embedding, padding included.
         parameters: a stated parameter count, which wins over the one derived from the shape; ``ffn`` and ``vocab``
             may then be absent.
+        recorded: a count that was obtained without deriving it from the shape, with its source: what the shape has
+            to arrive at.
         head: ``language-model``, or ``scalar`` (one number a token without bias: critics, reward models).
         tied: the head uses the token embedding.
         head_bias: the head of a language model has a bias.
@@ -115,6 +117,7 @@ class Architecture(Inputs):
     ffn: int = field(default=0, converter=as_count, validator=at_least(0))
     vocab: int = field(default=0, converter=as_count, validator=at_least(0))
     parameters: int | None = field(default=None, converter=_as_optional_count, validator=at_least(1))
+    recorded: Given | None = None
     head: str = field(default="language-model", converter=_as_head)
     tied: bool = field(default=False, converter=_as_flag)
     head_bias: bool = field(default=False, converter=_as_flag)
@@ -176,8 +179,8 @@ class Architecture(Inputs):
         if self.parameters is not None and parameters is None:
             stated = f"{self.name} states {self.parameters:,} for its present head"
             raise InvalidInput(Problem("parameters", f"{stated}; say with_scalar_head(parameters=...)"))
-        changed: Mapping[str, Any] = {"aliases": (), "head": "scalar", "head_bias": False, "parameters": parameters}
-        return attrs.evolve(self, name=name or f"{self.name}-scalar", **changed)
+        changed: Mapping[str, Any] = {"aliases": (), "head": "scalar", "head_bias": False, "recorded": None}
+        return attrs.evolve(self, name=name or f"{self.name}-scalar", parameters=parameters, **changed)
 
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with several fields together."""

@@ -41,7 +41,7 @@ class Collector:
         self.given, self.discover, self.strict = tuple(plugins), discover, strict
         self.found = found
         self.providers: dict[str, Provider] = {}
-        self._state = "new" if discover else "ready"
+        self._looked = not discover
         self._manager = pluggy.PluginManager("alignsim")
         self._manager.add_hookspecs(hookspecs)
         self._failures: list[Failure] = []
@@ -76,21 +76,14 @@ class Collector:
 
     def look(self) -> None:
         """Find the installed plugins, the first time only."""
-        if self._state == "looking":
-            raise PluginError("asks the registry while plugins are being loaded; ask in a hook instead")
-        if self._state == "ready":
+        if self._looked:
             return
-        self._state = "looking"
-        try:
-            self.found = self.found or discover()
-            for failure in self.found.failures:
-                self._keep(failure)
-            for provider, plugin in self.found.plugins:
-                self._register(provider, plugin)
-        except BaseException:
-            self._state = "new"
-            raise
-        self._state = "ready"
+        self.found = self.found or discover()
+        for failure in self.found.failures:
+            self._keep(failure)
+        for provider, plugin in self.found.plugins:
+            self._register(provider, plugin)
+        self._looked = True
 
     def _keep(self, failure: Failure) -> None:
         if self.strict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Iterable
 from typing import Any
 
@@ -35,11 +36,11 @@ class _Composer:
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
-        placed = place(parts)
-        self.numbers = numbers(parts, placed)
-        self.overridden = {path: term for path, (term, _) in placed.items() if path in self.numbers}
-        self.terms = {path: value for path, value in placed.items() if path not in self.numbers}
-        self.totals = Totals(parts, self.terms, self._lookup)
+        self.placed = place(parts)
+        self.numbers = numbers(parts, self.placed)
+        self.overridden = {path: term for path, (term, _) in self.placed.items() if path in self.numbers}
+        self.terms = {path: value for path, value in self.placed.items() if path not in self.numbers}
+        self.totals = Totals(parts, self.placed, self._lookup)  # a number in a term's place is collected as the term is
         self.nodes: dict[str, Node] = {}
         self.constants: dict[str, tuple[Const, str]] = {}
         self.read: set[str] = set()
@@ -55,6 +56,7 @@ class _Composer:
             if node.path in self.terms or node.path in self.numbers:
                 raise CompositionError(Problem(node.path, "is the name of a resource's total; call it something else"))
             self.nodes[node.path] = node
+            self.read.update(node.inputs)
         for path in sorted(self.read & set(self.numbers)):
             number = self.numbers[path]
             self.nodes[path] = Node(path, "given", number.unit, term=self.overridden.get(path), given=number)
@@ -128,21 +130,22 @@ class _Composer:
         """Return the node that adds up a group within the scope of the term that asks."""
         members = sorted(
             member
-            for member, (other, where) in self.terms.items()
+            for member, (other, where) in self.placed.items()
             if marker.group in other.groups
             and member != path
             and scope.holds(where)
             and (marker.roles is None or where.role in marker.roles)
         )
         if not members:
-            known = {group for other, _ in self.terms.values() for group in other.groups}
+            known = {group for other, _ in self.placed.values() for group in other.groups}
             hint = suggestion(marker.group, known)
             message = f"collects group {marker.group!r}, but no term here is in it; {hint}"
             self.problems.append(Problem(path, message, term.origin))
             return ""
         whose = f" of {', '.join(marker.roles)}" if marker.roles else ""
         total = f"{path.removesuffix(term.name)}{marker.reduce}({marker.group}{whose})"
-        unit = self.terms[members[0]][0].unit
+        self.read.update(members)
+        unit = self.placed[members[0]][0].unit
         about = f"group {marker.group}{whose}"
         self.nodes[total] = Node(total, marker.reduce, unit, tuple(members), scope=scope, about=about)
         return total
@@ -158,6 +161,9 @@ class _Composer:
     def _stop_on(self, kind: type[CompositionError]) -> None:
         if self.problems:
             raise kind(self.problems)
+
+
+copyreg.pickle(TermGraph, lambda graph: (compose, (graph.parts,)))  # a graph travels as what it is made of
 
 
 def _short(path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from types import FunctionType, MappingProxyType, ModuleType
+from types import FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
 import attrs
@@ -122,7 +122,7 @@ def hooks_of(plugin: Any) -> Iterator[tuple[str, Any, Mapping[str, Any] | None]]
     else:
         members = [(name, inspect.getattr_static(plugin, name)) for name in dir(plugin)]
     for name, value in members:
-        function = value.__func__ if isinstance(value, staticmethod | classmethod) else value
+        function = value.__func__ if isinstance(value, staticmethod | classmethod | MethodType) else value
         options = getattr(function, "alignsim_impl", None) if isinstance(function, FunctionType) else None
         if options is not None or (name.startswith(PREFIX) and not isinstance(value, ModuleType)):
             yield name, function, options

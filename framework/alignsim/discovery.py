@@ -115,7 +115,7 @@ class Search:
 
     def entry_point(self, provider: Provider, point: Any) -> None:
         """Load what one entry point names."""
-        if self.off(provider, provider.plugin, point.name, provider.distribution):
+        if self.off(provider, provider.plugin, point.name, point.module, provider.distribution):
             return
         try:
             plugin = point.load()
@@ -170,7 +170,24 @@ def discover() -> Found:
 
     ``ALIGNSIM_DISABLE_PLUGINS`` names those to pass over, separated by commas: entry points, distributions, modules, or
     packages with all that is in them.
+
+    Raises:
+        PluginError: a module that is being loaded asks for this; only its hooks may.
     """
+    global _looking
+    if _looking:
+        raise PluginError("asks a registry while plugins are being loaded; ask in a hook instead")
+    _looking = True
+    try:
+        return _discover()
+    finally:
+        _looking = False
+
+
+_looking = False
+
+
+def _discover() -> Found:
     from importlib import metadata
 
     wanted_off = (name.strip() for name in os.environ.get(DISABLE, "").split(","))

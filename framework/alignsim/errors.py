@@ -15,6 +15,11 @@ def near(name: str, known: Iterable[str], *, count: int = 3) -> list[str]:
     folded = name.casefold()
     close = get_close_matches(folded, by_folded, n=count, cutoff=0.6)
     inside = [candidate for candidate in by_folded if folded and folded in candidate and candidate not in close]
+    if not close and not inside:  # a short name for a long one: the beginnings are compared
+        begun: dict[str, str] = {}
+        for candidate in by_folded:
+            begun.setdefault(candidate[: len(folded)], candidate)
+        close = [begun[match] for match in get_close_matches(folded, begun, n=count, cutoff=0.7)]
     return [by_folded[match] for match in [*close, *inside][:count]]
 
 

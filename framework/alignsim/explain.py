@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,13 +17,15 @@ class Explanation:
     """One value and what it was made of.
 
     Attributes:
-        node: the value's node.
+        path: how the value was asked for.
+        node: its node.
         value: in base units.
         equation: how it follows from its inputs.
         inputs: the explanations of the inputs, by the name that the formula gives them.
         again: it was explained further up already, so its inputs are left out.
     """
 
+    path: str
     node: Node
     value: float
     equation: str
@@ -43,7 +46,7 @@ class Explanation:
 
     def lines(self, indent: str = "", name: str = "") -> Iterator[str]:
         """Yield the tree as text, one value a line."""
-        label = self.node.path if not name or name == self.node.path.rpartition(".")[2] else f"{name}: {self.node.path}"
+        label = self.path if name in ("", self.path, self.path.rpartition(".")[2]) else f"{name}: {self.path}"
         text = f"{indent}{label} = {human(self.value, self.node.unit)}"
         if self.equation:
             text += f"  = {self.equation}"
@@ -61,7 +64,7 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         found: dict[str, Any] = {
-            "path": self.node.path,
+            "path": self.path,
             "value": self.value,
             "unit": self.node.unit,
             "kind": self.node.kind,
@@ -102,14 +105,15 @@ def explain(graph: TermGraph, values: Mapping[str, float], path: str, depth: int
             if node.kind in ("sum", "max"):
                 members.sort(key=lambda member: (-values[member[1]], member[1]))
             inputs = [(name or source, walk(source, None if left is None else left - 1)) for name, source in members]
-        return Explanation(node, values[where], _equation(node), tuple(inputs), again)
+        return Explanation(where, node, values[where], _equation(node), tuple(inputs), again)
 
-    return walk(graph.resolve(path), depth)
+    return attrs.evolve(walk(graph.resolve(path), depth), path=path)
 
 
 def _equation(node: Node) -> str:
     if node.kind == "term" and node.term is not None:
-        return node.term.formula.equation
+        alone = isinstance(node.term.formula.expression, ast.Name)  # hands on what it collects, which says what it is
+        return "" if alone else node.term.formula.equation
     if node.kind == "sum":
         return f"sum of {node.about}" if node.about else "sum"
     if node.kind == "max":

@@ -49,6 +49,7 @@ class Formula:
     opaque: bool = False
 
     def __call__(self, *values: Any, **named: Any) -> Any:
+        """Call the function as it was written."""
         return self.function(*values, **named)
 
     @cached_property
@@ -209,10 +210,10 @@ class _Substitute(ast.NodeTransformer):
 
 
 @cache
-def _file(filename: str) -> dict[int, ast.FunctionDef]:
-    """Return the functions of a file by the line that their code objects name, decorators included."""
+def _functions(text: str) -> dict[int, ast.FunctionDef]:
+    """Return the functions of a module's text by the line that their code objects name, decorators included."""
     try:
-        tree = ast.parse("".join(linecache.getlines(filename)))
+        tree = ast.parse(text)
     except SyntaxError:
         return {}
     functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
@@ -223,7 +224,8 @@ def _definition(function: Callable[..., Any]) -> ast.FunctionDef | None:
     code = getattr(function, "__code__", None)
     if code is None:
         return None
-    found = _file(code.co_filename).get(code.co_firstlineno)
+    linecache.checkcache(code.co_filename)
+    found = _functions("".join(linecache.getlines(code.co_filename))).get(code.co_firstlineno)
     if found is None or found.name != function.__name__:  # a notebook, a document, a doctest
         try:
             tree = ast.parse(textwrap.dedent(inspect.getsource(function)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -40,7 +40,7 @@ class Node:
     inputs: tuple[str, ...] = ()
     term: Term | None = None
     given: Given | None = None
-    scope: Scope = Scope()
+    scope: Scope = attrs.field(factory=Scope)
     about: str = ""
 
 
@@ -133,8 +133,3 @@ class TermGraph:
             return matches[0]
         note = f"several owners have it: {', '.join(matches)}" if matches else ""
         raise UnknownName("input", name, givens, note)
-
-    def __reduce__(self) -> Any:
-        from alignsim.compose import compose
-
-        return compose, (self.parts,)

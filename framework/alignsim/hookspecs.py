@@ -1,6 +1,6 @@
 """What a plugin can offer: one hook a kind of object.
 
-A plugin is a module (or an object) with functions of these names, each marked with :data:`hookimpl`. It needs only the
+A plugin is a module (or an object) with functions of these names, each marked with ``@hookimpl``. It needs only the
 hooks that it has something for. Every hook returns an iterable of frozen objects, has no side effects, and gives the
 same answer whenever it is asked. A parameter that a plugin does not use may be left out.
 
@@ -133,7 +133,7 @@ def alignsim_components() -> Iterable[Component]:
     WATCHER = Slot(name="watcher", promises=["watcher_memory"], about="what looks at the training of a role")
 
 
-    @term("byte", per={"role"}, resource="device_memory", source="Acme watcher 1.0, README")
+    @term("byte", per={"role"}, resource="device", source="Acme watcher 1.0, README")
     def watcher_memory(layers, watcher_bytes=Const("4 KiB", unit="byte", source="Acme watcher 1.0, README")):
         '''Statistics of every layer.'''
         return layers * watcher_bytes
@@ -169,7 +169,7 @@ def alignsim_terms(algorithm: Algorithm) -> Iterable[Term]:
     from alignsim import Const, hookimpl, resident, term
 
 
-    @term("byte", per={"role"}, resource="device_memory", live=resident, source="Acme monitor, README")
+    @term("byte", per={"role"}, resource="device", live=resident, source="Acme monitor, README")
     def monitor_buffer(layers, bytes_per_layer=Const("4 KiB", unit="byte", source="Acme monitor, README")):
         '''Statistics that the monitor keeps for every layer.'''
         return layers * bytes_per_layer

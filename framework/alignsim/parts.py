@@ -143,10 +143,8 @@ class Parts:
         for role in roles:
             place = self.place(role)
             if processes.setdefault(place.process, place.pool) != place.pool:
-                yield Problem(
-                    f"{role}.process",
-                    f"process {place.process!r} cannot be on two pools, {processes[place.process]!r} and {place.pool!r}",
-                )
+                both = f"{processes[place.process]!r} and {place.pool!r}"
+                yield Problem(f"{role}.process", f"process {place.process!r} cannot be on two pools, {both}")
         for path in self.givens:
             yield from self._misplaced(path)
 

@@ -33,7 +33,8 @@ def check_units(graph: TermGraph) -> None:
 def _total_problem(graph: TermGraph, node: Node) -> str | None:
     if node.kind == "given":
         if node.term is not None and node.given is not None and dimension(node.unit) != dimension(node.term.unit):
-            return f"is given in {node.unit or 'a plain number'}, but the term it overrides is in {node.term.unit or 'a plain number'}"
+            meant = node.term.unit or "a plain number"
+            return f"is given in {node.unit or 'a plain number'}, but the term it overrides is in {meant}"
         return None
     members = node.inputs[:1] if node.kind == "masked" else node.inputs
     units = {dimension(graph.nodes[m].unit): graph.nodes[m].unit or "a plain number" for m in members}

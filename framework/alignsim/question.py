@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import attrs
 
 from alignsim.compose import compose
+from alignsim.errors import CompositionError, Problem
 from alignsim.graph import TermGraph
 from alignsim.parts import Parts
 from alignsim.plan import Plan
@@ -47,8 +48,22 @@ class Question(ABC):
 
     @cached_property
     def graph(self) -> TermGraph:
-        """The composed graph."""
-        return compose(self.parts())
+        """The composed graph.
+
+        Raises:
+            CompositionError: the parts make no whole; plugins that failed to offer terms are told of.
+        """
+        try:
+            return compose(self.parts())
+        except CompositionError as error:
+            notes = [Problem("", note) for note in self.warnings]
+            raise type(error)([*error.problems, *notes]) from None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Plugins that failed to offer terms or components, which this question may therefore lack."""
+        notes = (self.registry.note("alignsim_terms"), self.registry.note("alignsim_components"))
+        return tuple(dict.fromkeys(line for note in notes for line in note.splitlines() if line))
 
     @cached_property
     def plan(self) -> Plan:

@@ -11,7 +11,7 @@ from alignsim.catalogue import Catalogue, Failure, Offer, Provider
 from alignsim.collector import Collector, Report, unpack
 from alignsim.contract import KINDS, slot_of
 from alignsim.discovery import Modules, load_file, scan
-from alignsim.errors import UnknownName
+from alignsim.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
     import click
@@ -143,6 +143,19 @@ class Registry:
             return everything[f"{slot}:{name}"]
         except UnknownName:
             raise UnknownName(f"component of slot {slot!r}", name, self.fillings(slot), everything.note) from None
+
+    def resolve(self, catalogue: str, value: Any) -> Any:
+        """Return an object of a catalogue: the one of that name, or ``value`` if it is such an object already.
+
+        Raises:
+            UnknownName: no object has that name.
+            InvalidInput: neither a name nor such an object.
+        """
+        if isinstance(value, str):
+            return getattr(self, catalogue)[value]
+        if not isinstance(value, KINDS[f"alignsim_{catalogue}"].classes()):
+            raise InvalidInput(f"expected one of the {catalogue}, or the name of one; got {value!r}")
+        return value
 
     def fillings(self, slot: str) -> tuple[str, ...]:
         """Return the names of the components of a slot."""

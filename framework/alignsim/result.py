@@ -90,6 +90,11 @@ class Result:
         return quantity(self.value(path), base_unit(self.graph[path].unit))
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What may make the answer incomplete: plugins that failed to offer terms or components."""
+        return self.scenario.warnings
+
+    @property
     def peak(self) -> pint.Quantity[Any]:
         """The largest total of the resource, over all instants, kinds of rank and pools."""
         return self[self.resource]
@@ -188,6 +193,7 @@ class Result:
             "peak": {"low": low, "expected": expected, "high": high},
             "binding": self.binding.to_dict(),
             "runner_up": self.runner_up.to_dict() if self.runner_up else None,
+            "warnings": list(self.warnings),
             "phases": {phase: self.bindings(path)[0].to_dict() for phase, path in self._phase_paths()},
         }
 

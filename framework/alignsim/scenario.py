@@ -62,16 +62,16 @@ class Scenario(Question):
 
     def __attrs_post_init__(self) -> None:
         registry = self.registry
-        _set(self, "algorithm", _named(self.algorithm, Algorithm, registry, "algorithms"))
-        _set(self, "models", {r: _named(m, Architecture, registry, "architectures") for r, m in self.models.items()})
+        _set(self, "algorithm", registry.resolve("algorithms", self.algorithm))
+        _set(self, "models", {r: registry.resolve("architectures", m) for r, m in self.models.items()})
         if isinstance(self.accelerator, Mapping):
             _set(
                 self,
                 "accelerator",
-                {p: _named(a, Accelerator, registry, "accelerators") for p, a in self.accelerator.items()},
+                {p: registry.resolve("accelerators", a) for p, a in self.accelerator.items()},
             )
         elif self.accelerator is not None:
-            _set(self, "accelerator", _named(self.accelerator, Accelerator, registry, "accelerators"))
+            _set(self, "accelerator", registry.resolve("accelerators", self.accelerator))
         _set(self, "components", {k: self._component(k, c) for k, c in self.components.items()})
         givens: dict[str, Given] = {}
         problems: list[Problem] = []
@@ -205,14 +205,6 @@ class Scenario(Question):
 
 def _set(scenario: Scenario, field: str, value: Any) -> None:
     object.__setattr__(scenario, field, value)
-
-
-def _named(value: Any, kind: type, registry: Registry, catalogue: str) -> Any:
-    if isinstance(value, str):
-        return getattr(registry, catalogue)[value]
-    if not isinstance(value, kind):
-        raise InvalidInput(f"expected {kind.__name__} or the name of one, got {value!r}")
-    return value
 
 
 class ScenarioCatalogue:

@@ -29,7 +29,7 @@ class Totals:
         self.filled = {term.resource for term, _ in terms.values() if term.fill}
 
     def ask(self, term: Term, scope: Scope, marker: Total) -> str:
-        """Return the path of the total that a term's parameter means; for a fill, that of the demand it leaves room for.
+        """Return the path of the total that a term's parameter means; a fill sees the demand, without any fill.
 
         Raises:
             MissingInput: no such resource, or the term's role never reaches that moment.

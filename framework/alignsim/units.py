@@ -84,10 +84,7 @@ def to_base(value: Any, unit: str) -> float:
     """
     if isinstance(value, bool):
         raise UnitError(f"expected {_expected(unit)}, got {value!r}")
-    if isinstance(value, int | float):
-        number = value * factor(unit)
-    else:
-        number = _read(value, unit)
+    number = value * factor(unit) if isinstance(value, int | float) else _read(value, unit)
     if not math.isfinite(number):
         raise UnitError(f"expected a finite number, got {value!r}")
     return float(number)

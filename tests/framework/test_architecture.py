@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import pytest
 
-from alignsim.architecture import Architecture
+from alignsim import Architecture
 from alignsim.errors import InvalidInput
 
 SHAPE: dict[str, Any] = {"name": "x", "layers": 2, "hidden": 64, "heads": 4, "ffn": 128, "vocab": 100}

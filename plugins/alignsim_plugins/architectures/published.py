@@ -9,47 +9,30 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-import attrs
-
 from alignsim.architecture import Architecture
 from alignsim.errors import InvalidInput, Origin, Problem
-from alignsim.given import as_count, at_least, described
+from alignsim.given import Given, as_count
 from alignsim.hookspecs import hookimpl
 
 
-@described
-@attrs.frozen(kw_only=True)
-class Published:
-    """A model of the catalogue, and what its formulas have to arrive at.
-
-    Attributes:
-        architecture: the shape, with its source.
-        total_parameters: all parameters, obtained without the formulas of this package.
-        total_source: where that number is from.
-    """
-
-    architecture: Architecture
-    total_parameters: int = attrs.field(converter=as_count, validator=at_least(1))
-    total_source: str
-
-
 @cache
-def published() -> Mapping[str, Published]:
-    """Return the catalogue by name, family after family, smallest first where a family grows.
+def published() -> Mapping[str, Architecture]:
+    """Return the catalogue by name, family after family.
 
     Raises:
         InvalidInput: a data file holds what is not a model.
     """
     folder = files("alignsim_plugins.architectures") / "catalogue"
     families = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
-    return {model.architecture.name: model for family in families for model in read_family(family)}
+    return {model.name: model for family in families for model in read_family(family)}
 
 
-def read_family(file: Traversable) -> Iterator[Published]:
+def read_family(file: Traversable) -> Iterator[Architecture]:
     """Yield the models of one data file.
 
     The file has a table ``models`` with one table a model: fields of :class:`~alignsim.architecture.Architecture`,
-    ``total_parameters`` and ``total_source``. A table ``every`` holds fields that all its models share.
+    and the recorded count as ``total_parameters`` with its ``total_source``. A table ``every`` holds fields that all
+    its models share.
 
     Raises:
         InvalidInput: the file is not TOML, or a model is wrong; the problems name the file and the model.
@@ -68,12 +51,19 @@ def read_family(file: Traversable) -> Iterator[Published]:
             raise error.inside(name, Origin(file.name)) from None
 
 
-def _model(name: str, fields: dict[str, Any]) -> Published:
-    totals = {key: fields.pop(key) for key in ("total_parameters", "total_source") if key in fields}
-    return Published(architecture=Architecture(name=name, **fields), **totals)
+def _model(name: str, fields: dict[str, Any]) -> Architecture:
+    problems = [Problem(key, "is required") for key in ("total_parameters", "total_source") if key not in fields]
+    total, source = fields.pop("total_parameters", 0), fields.pop("total_source", "")
+    try:
+        model = Architecture(name=name, recorded=Given(float(as_count(total)), "parameter", source=source), **fields)
+    except InvalidInput as error:
+        raise InvalidInput([*problems, *error.problems]) from None
+    if problems:
+        raise InvalidInput(problems)
+    return model
 
 
 @hookimpl
 def alignsim_architectures() -> list[Architecture]:
     """Offer the models of the catalogue."""
-    return [model.architecture for model in published().values()]
+    return list(published().values())

@@ -16,7 +16,6 @@ from alignsim import (
     Algorithm,
     Architecture,
     Given,
-    InvalidInput,
     Layout,
     Parts,
     Problem,
@@ -38,14 +37,6 @@ from alignsim_plugins.resources.device_memory import DEVICE_MEMORY
 from alignsim_plugins.rollouts.full_cache import FULL_CACHE
 from alignsim_plugins.rollouts.kv_cache import kv_elements_per_token
 from alignsim_plugins.scenarios.alignment_memory_terms import MIN_DEVICES, OUTPUT_TERMS, PATHS
-
-
-def _workload(value: Any) -> Architecture:
-    if isinstance(value, str):
-        return default_registry().architectures[value]
-    if not isinstance(value, Architecture):
-        raise InvalidInput(f"expected an Architecture or the name of a catalogue model, got {value!r}")
-    return value
 
 
 def _capacity(value: Any) -> Given | None:
@@ -72,8 +63,8 @@ class AlignmentMemoryScenario(Question):
         UnknownName: a name that is not in the catalogue.
     """
 
-    policy: Architecture = attrs.field(converter=_workload)
-    critic: Architecture = attrs.field(converter=_workload)
+    policy: Architecture
+    critic: Architecture
     tp_size: int = attrs.field(converter=as_count, validator=at_least(1))
     pp_size: int = attrs.field(converter=as_count, validator=at_least(1))
     dp_size: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
@@ -87,6 +78,19 @@ class AlignmentMemoryScenario(Question):
     axes: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"tp_size": "tensor", "pp_size": "pipeline", "device_memory": "device_capacity"}
     )
+
+    left_out: ClassVar[tuple[str, ...]] = (
+        "activations, logits and temporary buffers; contexts, communicators and what the allocator wastes",
+        "sharding over data-parallel replicas (their number divides nothing), and the split of rollouts over them",
+        "a rollout engine with weights of its own",
+        "the embedding on the first pipeline stage and the head on the last: all stages are even",
+        "copies of key and value heads where there are more tensor ranks than heads: the cache is divided evenly",
+        "in min_devices_for_ppo: the layout and the key-value cache; all of a device's memory counts as usable",
+    )
+
+    def __attrs_post_init__(self) -> None:
+        for field in ("policy", "critic"):  # names of catalogue models are accepted
+            object.__setattr__(self, field, self.registry.resolve("architectures", getattr(self, field)))
 
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with the fields together."""

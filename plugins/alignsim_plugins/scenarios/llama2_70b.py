@@ -17,6 +17,7 @@ def _nominal(registry: Registry, name: str, parameters: int) -> Architecture:
         exact,
         name=f"{name}-nominal",
         aliases=(),
+        recorded=None,
         parameters=parameters,
         sources={**exact.sources, "parameters": "nominal, the number in the model's name"},
     )

@@ -62,6 +62,14 @@ class AlignmentMemoryResult:
         """Whether the layout has at least ``min_devices_for_ppo`` devices; None without a device memory."""
         return None if self.min_devices_for_ppo is None else self.min_devices_for_ppo <= self.devices
 
+    @property
+    def verdict(self) -> str:
+        """:attr:`fits` in words; empty without a device memory."""
+        if self.min_devices_for_ppo is None:
+            return ""
+        told = "fits" if self.fits else "does not fit"
+        return f"{told}: PPO's model state fills {self.min_devices_for_ppo} devices; the layout has {self.devices}"
+
     @cached_property
     def _values(self) -> Mapping[str, float]:
         graph = self.scenario.graph

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from alignsim.architecture import Architecture
+from alignsim import Architecture
 from alignsim_plugins.architectures.parameters import TERMS
 from alignsim_plugins.rollouts.kv_cache import kv_elements_per_token
 

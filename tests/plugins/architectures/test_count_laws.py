@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alignsim.architecture import Architecture
+from alignsim import Architecture
 
 SMALL = st.integers(1, 40)
 

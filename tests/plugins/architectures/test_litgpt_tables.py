@@ -34,9 +34,9 @@ def tables():
 
 THEIRS = tables()
 BOTH = {
-    (model.architecture.name, repository): model.architecture
+    (model.name, repository): model
     for model in published().values()
-    for repository in model.architecture.aliases
+    for repository in model.aliases
     if repository.casefold() in THEIRS
 }
 

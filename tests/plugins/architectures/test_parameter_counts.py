@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from alignsim.architecture import Architecture
+from alignsim import Architecture
 from alignsim.term import Term
 from alignsim_plugins.architectures import parameters as terms
 from alignsim_plugins.architectures.published import published
@@ -69,7 +69,7 @@ def test_model_with_latent_attention(count):
 
 
 def test_gpt_2(count):
-    gpt2 = published()["GPT-2"].architecture
+    gpt2 = published()["GPT-2"]
     attention = 768 * 3 * 768 + 3 * 768 + 768 * 768 + 768
     mlp = 768 * 3072 + 3072 + 3072 * 768 + 768
     norms = 2 * (768 + 768)
@@ -80,7 +80,7 @@ def test_gpt_2(count):
 
 
 def test_llama_2_70b_in_full(count):
-    llama = published()["Llama-2-70B"].architecture
+    llama = published()["Llama-2-70B"]
     attention = 8192 * 8192 + 2 * (8192 * 8 * 128) + 8192 * 8192
     layer = attention + 3 * 8192 * 28672 + 2 * 8192
     assert count(llama, "dense_layer_parameters") == layer == 855_654_400

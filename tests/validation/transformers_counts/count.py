@@ -35,7 +35,8 @@ def main() -> int:
 
     wrong = 0
     for name, config in configs().items():
-        counted, recorded = count(config), published()[name].total_parameters
+        known = published()[name].recorded
+        counted, recorded = count(config), known.value if known else None
         wrong += counted != recorded
         note = "" if counted == recorded else f"  the catalogue has {recorded:,}"
         sys.stdout.write(f"{name:32}{counted:20,}{note}\n")

@@ -1,0 +1,7 @@
+"""``python -m alignsim`` is the command ``alignsim``."""
+
+import sys
+
+from alignsim.cli import main
+
+sys.exit(main())

@@ -1,0 +1,144 @@
+"""From a scenario's name and the flags of a command line to the question that is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from alignsim.cli.devices import Devices
+from alignsim.errors import InvalidInput, Problem
+from alignsim.given import Given
+from alignsim.hardware import Accelerator
+from alignsim.registry import Registry
+
+REFERENCE = "Llama2_70B_PpoAlignment"
+FIELDS = {"tensor": "tp_size", "pipeline": "pp_size", "data": "dp_size"}
+MODELS = ("policy", "critic")
+
+
+@attrs.frozen
+class Asked:
+    """A question, and what belongs to it.
+
+    Attributes:
+        question: what is to be answered.
+        notes: what was decided for the user on the way to it.
+        capacity: the memory of one device, where it is known.
+        left_out: what the scenario says that it does not count.
+    """
+
+    question: Any
+    notes: tuple[str, ...] = ()
+    capacity: Given | None = None
+    left_out: tuple[str, ...] = ()
+
+
+def ask(registry: Registry, name: str | None, flags: Mapping[str, Any]) -> Asked:
+    """Return the scenario of that name, changed as the flags say; the reference case unless one is named.
+
+    Raises:
+        InvalidInput: all that is wrong with the flags, each by its own name.
+        UnknownName: a scenario, model, algorithm or accelerator that nobody offers.
+    """
+    base = registry.scenarios[name or REFERENCE]
+    given = {flag: value for flag, value in flags.items() if value is not None}
+    algorithm = given.pop("algorithm", None)
+    gpus = given.pop("gpus", None)
+    told = ", ".join(f"{flag.replace('_', ' ')} {value}" for flag, value in given.items())
+    notes: list[str] = []
+    problems: list[Problem] = []
+    for role in MODELS:
+        if role in given:
+            given[role] = registry.architectures[given[role]]
+    if "policy" in given and "critic" not in given and "critic" in {*_fields(base), *getattr(base, "models", ())}:
+        given["critic"] = given["policy"]
+        notes.append(f"critic and reward: the policy's model, {given['policy'].name}, since no --critic is given")
+    devices = Devices.read(gpus, registry) if gpus is not None else None
+    if devices is not None:
+        told = ", ".join(part for part in (told, f"gpus {gpus}") if part)
+        problems += _spread(devices, base, given, notes)
+    question = base
+    if given or devices:
+        try:
+            question = base.using(**_changes(base, given, devices), name=f"{base.name} with {told}")
+        except InvalidInput as error:
+            problems += [attrs.evolve(p, field=_flag(p.field)) for p in error.problems]
+    if problems:
+        raise InvalidInput(problems)
+    capacity, left_out = _capacity(question, devices), tuple(getattr(question, "left_out", ()))
+    if algorithm is not None:
+        question = _as_run(question, registry.algorithms[algorithm], devices)
+    return Asked(question, tuple(notes), capacity, left_out)
+
+
+def _capacity(question: Any, devices: Devices | None) -> Given | None:
+    if devices is not None:
+        return devices.memory
+    accelerator = getattr(question, "accelerator", None)
+    if isinstance(accelerator, Accelerator):
+        return Devices(1, accelerator).memory
+    return getattr(question, "device_memory", None)
+
+
+def _spread(devices: Devices, base: Any, given: dict[str, Any], notes: list[str]) -> Iterator[Problem]:
+    """Work out what the devices say of memory and replicas; yield what is wrong with that."""
+    if "device_memory" in given:
+        yield Problem("--device-memory", "is given beside --gpus, which sets it; leave one of them out")
+    elif "device_memory" in _fields(base) and devices.memory is not None:
+        given["device_memory"] = devices.memory
+        notes.append(f"memory of a device: {devices.memory.source}")
+    tensor, pipeline = (given.get(flag, _degree(base, flag)) for flag in ("tensor", "pipeline"))
+    if tensor >= 1 and pipeline >= 1 and given.get("data", 1) >= 1:  # else the scenario says what is wrong with them
+        try:
+            given["data"] = devices.replicas(tensor, pipeline, given.get("data"))
+        except InvalidInput as error:
+            yield from error.problems
+
+
+def _fields(question: Any) -> set[str]:
+    return {field.name for field in attrs.fields(type(question))} if attrs.has(type(question)) else set()
+
+
+def _degree(question: Any, flag: str) -> int:
+    owner = question if FIELDS[flag] in _fields(question) else getattr(question, "layout", None)
+    return int(getattr(owner, FIELDS[flag] if owner is question else flag, 1))
+
+
+def _changes(base: Any, given: Mapping[str, Any], devices: Devices | None) -> dict[str, Any]:
+    fields = _fields(base)
+    changes: dict[str, Any] = {}
+    problems = []
+    for flag, value in given.items():
+        field = FIELDS.get(flag, flag)
+        if field in fields:
+            changes[field] = value
+        elif flag in MODELS and "models" in fields:
+            changes["models"] = {**changes.get("models", base.models), flag: value}
+        elif "layout" in fields if flag in FIELDS else flag.startswith("rollout_") and "givens" in fields:
+            changes[flag] = value
+        else:
+            problems.append(Problem(f"--{flag.replace('_', '-')}", f"scenario {base.name} has nothing of the kind"))
+    if devices is not None and "accelerator" in fields:
+        changes["accelerator"] = devices.accelerator
+    if problems:
+        raise InvalidInput(problems)
+    return changes
+
+
+def _flag(field: str) -> str:
+    """Return the flag that a problem's field was set by; the field itself where it was none."""
+    name = field.rpartition(".")[2]
+    flags = {scenario: flag for flag, scenario in FIELDS.items()}
+    flag = flags.get(name, name)
+    known = (*FIELDS, *MODELS, "rollout_sequences", "rollout_tokens", "device_memory")
+    return f"--{flag.replace('_', '-')}" if flag in known else field
+
+
+def _as_run(question: Any, algorithm: Any, devices: Devices | None) -> Any:
+    if hasattr(question, "as_run"):
+        return question.as_run(algorithm=algorithm, accelerator=devices.accelerator if devices else None)
+    if "algorithm" in _fields(question):
+        return question.using(algorithm=algorithm)
+    raise InvalidInput(Problem("--algorithm", f"scenario {question.name} is not about an algorithm"))

@@ -1,0 +1,85 @@
+"""Options that several commands share, and the completion of names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from alignsim.cli.state import State
+from alignsim.discovery import load_file
+
+Decorator = Callable[[Any], Any]
+
+
+def _load(ctx: click.Context, _: click.Parameter, paths: tuple[str, ...]) -> None:
+    state = ctx.ensure_object(State)
+    state.files += [load_file(path) for path in paths]
+
+
+plugin_option: Decorator = click.option(
+    "--plugin",
+    "plugins",
+    multiple=True,
+    metavar="FILE.py",
+    expose_value=False,
+    is_eager=True,
+    callback=_load,
+    help="Also use the plugin in this file; may be repeated.",
+)
+json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON, and errors as JSON too.")
+
+
+def complete(*catalogues: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return a completion of the names in some catalogues of the registry."""
+
+    def names(ctx: click.Context, _: click.Parameter, begun: str) -> list[str]:
+        try:
+            registry = ctx.ensure_object(State).registry
+            known = [name for catalogue in catalogues for name in getattr(registry, catalogue)]
+        except Exception:  # a completion that fails is no completion
+            return []
+        return [name for name in known if name.casefold().startswith(begun.casefold())]
+
+    return names
+
+
+def named(catalogue: str, *more: str) -> Decorator:
+    """Add an optional argument for a name in a catalogue."""
+    return click.argument("name", required=False, shell_complete=complete(catalogue, *more))
+
+
+_CASE: tuple[Decorator, ...] = (
+    click.option("--policy", metavar="MODEL", shell_complete=complete("architectures"), help="The model to align."),
+    click.option(
+        "--critic",
+        metavar="MODEL",
+        shell_complete=complete("architectures"),
+        help="The model of critic and reward; the policy's unless given.",
+    ),
+    click.option("--tensor", type=int, metavar="N", help="Tensor-parallel ranks."),
+    click.option("--pipeline", type=int, metavar="N", help="Pipeline stages."),
+    click.option("--data", type=int, metavar="N", help="Data-parallel replicas."),
+    click.option("--rollout-sequences", type=int, metavar="N", help="Sequences generated together."),
+    click.option("--rollout-tokens", type=int, metavar="N", help="Tokens cached for each of them."),
+    click.option("--device-memory", metavar="AMOUNT", help="Memory of one device with its unit, such as '80 GB'."),
+    click.option(
+        "--gpus",
+        metavar="COUNTxNAME",
+        help="The devices, such as 256xH100-SXM5-80GB: sets their memory, and how many replicas there are.",
+    ),
+    click.option(
+        "--algorithm",
+        metavar="NAME",
+        shell_complete=complete("algorithms"),
+        help="Answer for a run of this algorithm, phase by phase.",
+    ),
+)
+
+
+def case_options(function: Any) -> Any:
+    """Add the options that change a scenario."""
+    for option in reversed(_CASE):
+        function = option(function)
+    return function

@@ -1,0 +1,44 @@
+"""``alignsim run``: the answer to a scenario."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from alignsim.cli.failures import NO
+from alignsim.cli.options import case_options, complete, json_option, plugin_option
+from alignsim.cli.state import State
+
+
+@click.command("run")
+@click.argument("scenario", required=False, shell_complete=complete("scenarios"))
+@case_options
+@json_option
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit status is the answer.")
+@plugin_option
+@click.pass_context
+def command(ctx: click.Context, /, scenario: str | None, as_json: bool, quiet: bool, **flags: Any) -> None:
+    r"""Answer SCENARIO: whether it fits, and what fills the memory.
+
+    Without SCENARIO, the reference case is answered: PPO against DPO with Llama-2-70B. Options change the scenario.
+    With --algorithm the answer is that of one run, phase by phase.
+
+    \b
+    alignsim run
+    alignsim run --policy Llama-3.1-8B --tensor 4 --pipeline 1 --gpus 8xH100-SXM5-80GB
+    alignsim run --algorithm DPO
+    """
+    from alignsim.cli.answers import plain_answer, show_answer, verdict
+    from alignsim.cli.asking import ask
+    from alignsim.cli.output import show_json
+
+    asked = ask(ctx.ensure_object(State).registry, scenario, flags)
+    answer = asked.question.result
+    fits, told = verdict(answer, asked.capacity)
+    if as_json and not quiet:
+        show_json(plain_answer(answer, asked.capacity))
+    elif not quiet:
+        show_answer(asked, answer, told)
+    if fits is False:
+        ctx.exit(NO)

@@ -1,0 +1,1 @@
+"""What people read: tables and diagrams as plain data, made of answers, catalogues and reports."""
