@@ -71,6 +71,11 @@ class Question(ABC):
         return Plan.of(self.graph, self.outputs)
 
     @cached_property
+    def _plans(self) -> dict[tuple[str, ...], Plan]:
+        """The plans that were swept, by their outputs; they keep the code that is generated for it."""
+        return {}
+
+    @cached_property
     def result(self) -> Any:
         """The answer, by the scenario's solver."""
         return self.registry.solvers[self.solver].solve(self)
@@ -91,7 +96,8 @@ class Question(ABC):
         Args:
             columns: rows of numbers by the path of an input, such as ``{"policy.layers": [...]}``.
             outputs: paths to compute, instead of the scenario's own.
-            axes: the same by name. All rows are equally long; a single number stands for a whole row.
+            axes: the same by name. All rows are equally long; a single number stands for a whole row. Arrays of
+                floats are not copied.
 
         Raises:
             UnknownName: no such input or output.
@@ -100,4 +106,7 @@ class Question(ABC):
         from alignsim.sweep import sweep
 
         named = {self.axes.get(name, name): values for name, values in {**(columns or {}), **axes}.items()}
-        return sweep(self.plan if outputs is None else Plan.of(self.graph, outputs), named)
+        asked = self.outputs if outputs is None else tuple(outputs)
+        if asked not in self._plans:
+            self._plans[asked] = self.plan if outputs is None else Plan.of(self.graph, asked)
+        return sweep(self._plans[asked], named)
