@@ -41,7 +41,7 @@ class Line:
     target: float | None = None
 
     def __str__(self) -> str:
-        text = f"{self.what:<47} {_time(self.seconds):>8} {self.ratio:>10.3g} x {self.of:<32}"
+        text = f"{self.what:<47} {_time(self.seconds):>8} {self.ratio:>10.3g} x {self.of:<33}"
         if self.target is None:
             return text.rstrip()
         least, bound = self.target < 0, abs(self.target)
@@ -90,7 +90,7 @@ def one_configuration() -> Iterable[Line]:
     yield _line(times, pint, "plan.run(values)", -50)
 
 
-def many_configurations() -> Iterable[Line]:
+def many_configurations() -> Iterable[Line | str]:
     """A million configurations, all fourteen outputs; five, or two, of the 24 inputs vary."""
     case: Any = getattr(Scenarios, CASE)
     plan = case.plan
@@ -101,7 +101,7 @@ def many_configurations() -> Iterable[Line]:
     )
     for number, names, tuned in ways:
         columns = by_hand.columns_of(names, ROWS)
-        _equal_one_at_a_time(plan, case.sweep(columns), columns)
+        yield _compared(plan, case.sweep(columns), columns)
         kernel = Kernel(plan, tuple(names), {path: value for path, value in values.items() if path not in names})
         fast, plain = f"fast NumPy, {number}", f"plain NumPy, {number}"
         sweep, run = f"scenario.sweep, {number}", f"Kernel.run, {number}"
@@ -124,13 +124,14 @@ def many_configurations() -> Iterable[Line]:
         yield _line(times, run_into, into, 1.2)
 
 
-def _equal_one_at_a_time(plan: Any, swept: Any, columns: Mapping[str, by_hand.Column]) -> None:
+def _compared(plan: Any, swept: Any, columns: Mapping[str, by_hand.Column]) -> str:
     """Compare a sample of rows with one configuration at a time, bit for bit."""
     for row in np.random.default_rng(11).choice(ROWS, SAMPLE, replace=False).tolist():
         expected = plan.evaluate(changes={name: float(column[row]) for name, column in columns.items()})
         for path, value in expected.items():
             if float(swept[path][row]).hex() != float(value).hex():
                 raise AssertionError(f"row {row}: {path} is {swept[path][row]} in the sweep, {value} by itself")
+    return f"{SAMPLE:,} of {ROWS:,} rows, picked at random, are bit for bit those of one configuration at a time"
 
 
 def composing() -> Iterable[Line]:
@@ -168,7 +169,8 @@ def _line(times: Times, name: str, base: str, target: float | None = None) -> Li
 
 def main() -> None:
     """Print the table, or the parts of it that are named: ``python -m benchmarks many_configurations``."""
-    parts = {part.__name__: part for part in (imports, one_configuration, many_configurations, composing)}
+    every: tuple[Callable[[], Iterable[Line | str]], ...] = (imports, one_configuration, many_configurations, composing)
+    parts = {part.__name__: part for part in every}
     if find_spec("alignsim.cli"):
         parts["command_line"] = command_line
     chosen = sys.argv[1:] or list(parts)
