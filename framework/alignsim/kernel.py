@@ -76,7 +76,7 @@ class Kernel:
             expression = numeric(fold(_expression(node, [names[s] for s in node.inputs], namespace)))
             constant = isinstance(expression, ast.Constant)
             names[path] = expression if constant else ast.Name(steps.add(expression), ast.Load())
-        outputs = [ast.unparse(names[path]) for path in self.plan.outputs if path in moving]
+        outputs = [ast.unparse(names[path]) for path in dict.fromkeys(self.plan.outputs) if path in moving]
         source, scratch = steps.function(len(self.varying), outputs)
         exec(compile(source, "<alignsim sweep>", "exec"), namespace)
         return namespace["kernel"], source, scratch

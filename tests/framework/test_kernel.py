@@ -91,6 +91,11 @@ def test_every_operation_is_done_once_and_answers_are_written_in_place():
     answers(plan, a=ROWS, b=ROWS[::-1].copy())
 
 
+def test_an_output_may_be_asked_for_twice():
+    plan = plan_of("p", "b", "p", "a", "b", p=(product, ("a", "b")))
+    assert list(answers(plan, a=ROWS)) == ["p", "b", "a"]
+
+
 def test_branches_that_are_decided_cost_nothing():
     plan = plan_of("c", c=(chosen, ("a", "b")))
     assert "multiply" not in code(plan, "a")
