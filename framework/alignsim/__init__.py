@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from alignsim import maths
     from alignsim.algorithm import Activity, Algorithm
     from alignsim.architecture import Architecture
+    from alignsim.batch import Batch
     from alignsim.component import Component, Slot, Stage
     from alignsim.discovery import load_file, scan
     from alignsim.errors import AlignSimError, InvalidInput, Origin, Problem, UnknownName
@@ -44,6 +45,7 @@ _HOME = {  # name -> the module that it is in; empty for a module
     "Algorithm": "algorithm",
     "AlignSimError": "errors",
     "Architecture": "architecture",
+    "Batch": "batch",
     "Cluster": "hardware",
     "Collect": "term",
     "Component": "component",
@@ -97,6 +99,7 @@ __all__ = [
     "Algorithm",
     "AlignSimError",
     "Architecture",
+    "Batch",
     "Cluster",
     "Collect",
     "Component",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import attrs
 
 from alignsim.errors import CompositionError, Problem, suggestion
+from alignsim.frozen import FrozenDict, frozen
 
 
 @attrs.frozen
@@ -40,7 +40,7 @@ SYNC = Activity("sync", ("sync",))
 IDLE = Activity("idle", ("idle",))
 ASLEEP = Activity("asleep", ("asleep",), resident=False)
 OFFLOADED = Activity("offloaded", ("offloaded",), resident=False)
-ACTIVITIES: Mapping[str, Activity] = MappingProxyType(
+ACTIVITIES: Mapping[str, Activity] = frozen(
     {a.name: a for a in (TRAIN, INFER, GENERATE, SYNC, IDLE, ASLEEP, OFFLOADED)}
 )
 
@@ -71,10 +71,10 @@ def _table(phases: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str,
                     if found.like and not found.moments
                     else found
                 )
-        table[phase] = MappingProxyType(row)
+        table[phase] = frozen(row)
     if problems:
         raise CompositionError(problems)
-    return MappingProxyType(table)
+    return frozen(table)
 
 
 @attrs.frozen(kw_only=True)
@@ -99,9 +99,9 @@ class Algorithm:
 
     name: str
     phases: Mapping[str, Mapping[str, Activity]] = attrs.field(converter=_table)
-    order: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
+    order: Mapping[str, tuple[str, ...]] = attrs.field(factory=FrozenDict, converter=frozen)
     concurrent: tuple[tuple[str, ...], ...] = ()
-    model_of: Mapping[str, str] = attrs.field(factory=dict)
+    model_of: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
     terms: tuple[Any, ...] = ()
     source: str = ""
 

@@ -8,7 +8,10 @@ from typing import Any
 import attrs
 
 from alignsim.errors import CompositionError, Problem
+from alignsim.frozen import FrozenDict, frozen
 from alignsim.term import Const, Term
+
+NONE = "none"
 
 
 @attrs.frozen
@@ -30,19 +33,25 @@ class Slot:
 
     Attributes:
         name: how people call it: engine, optimizer, rollout.
-        promises: the names that whatever fills it provides to the other terms.
+        promises: the names that whatever fills it provides to the other terms, each with its unit.
         required_for: roles with one of these activities must have it filled (``none`` is a filling).
         about: one line for people.
     """
 
     name: str
-    promises: tuple[str, ...] = ()
+    promises: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
     required_for: frozenset[str] = frozenset()
     about: str = ""
 
+    @property
+    def none(self) -> Component:
+        """The filling that is nothing: 0 for everything the slot promises."""
+        defaults = {name: Const(0, unit, source="none") for name, unit in self.promises.items()}
+        return Component(name=NONE, slot=self, defaults=defaults, source="chosen: nothing fills this slot")
 
-def _constants(defaults: Mapping[str, Any]) -> dict[str, Const]:
-    return {name: value if isinstance(value, Const) else Const(value) for name, value in defaults.items()}
+
+def _constants(defaults: Mapping[str, Any]) -> Mapping[str, Const]:
+    return frozen({name: value if isinstance(value, Const) else Const(value) for name, value in defaults.items()})
 
 
 @attrs.frozen(kw_only=True)
@@ -64,7 +73,7 @@ class Component:
     name: str
     slot: Slot
     terms: tuple[Term, ...] = ()
-    defaults: Mapping[str, Const] = attrs.field(factory=dict, converter=_constants)
+    defaults: Mapping[str, Const] = attrs.field(factory=FrozenDict, converter=_constants)
     stages: tuple[Stage, ...] = ()
     source: str = ""
 

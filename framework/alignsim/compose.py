@@ -60,6 +60,7 @@ class _Composer:
         for path in sorted(self.read & set(self.numbers)):
             number = self.numbers[path]
             self.nodes[path] = Node(path, "given", number.unit, term=self.overridden.get(path), given=number)
+        self._idle()
         self._unused()
         graph = TermGraph(self.parts, self.nodes, self.totals.aliases)
         graph.order  # noqa: B018 - names a cycle before anything else is made of it
@@ -149,6 +150,17 @@ class _Composer:
         about = f"group {marker.group}{whose}"
         self.nodes[total] = Node(total, marker.reduce, unit, tuple(members), scope=scope, about=about)
         return total
+
+    def _idle(self) -> None:
+        """Refuse what a component promises if it takes up nothing, is in no group and is read by nobody."""
+        read = {source for node in self.nodes.values() for source in node.inputs}
+        read |= {name for term in self.overridden.values() for name in term.formula.parameters}
+        promised = {name for slot in self.parts.slots.values() for name in slot.promises}
+        for path, (term, _) in self.terms.items():
+            if term.name in promised and term.resource is None and not term.groups and not {path, term.name} & read:
+                message = "takes up no resource, is in no group and is read by nobody: it would silently count for 0"
+                self.problems.append(Problem(path, f"{message}; say resource=... or group=...", term.origin))
+        self._stop_on(CompositionError)
 
     def _unused(self) -> None:
         for path, number in self.parts.givens.items():

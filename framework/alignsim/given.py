@@ -221,6 +221,8 @@ class Inputs:
         for field in attrs.fields(type(self)):
             value = getattr(self, field.name)
             source = self.sources.get(field.name, self.source)
+            if source == "user" and value == field.default:
+                source = "default"
             if isinstance(value, Given):
                 found[field.name] = value if value.source != "user" else attrs.evolve(value, source=source)
             elif isinstance(value, bool | int | float):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from alignsim.errors import CycleError, UnknownName
+from alignsim.errors import CycleError, InvalidInput, Problem, UnknownName
 from alignsim.given import Given
 from alignsim.scope import Scope
 from alignsim.term import Term
@@ -119,6 +119,7 @@ class TermGraph:
 
         Raises:
             UnknownName: no number of that name goes in.
+            InvalidInput: several owners have a number of that name.
         """
         givens = self.givens
         if name in givens:
@@ -131,5 +132,6 @@ class TermGraph:
         matches = sorted(path for path in givens if path.rpartition(".")[2] == name)
         if len(matches) == 1:
             return matches[0]
-        note = f"several owners have it: {', '.join(matches)}" if matches else ""
-        raise UnknownName("input", name, givens, note)
+        if matches:
+            raise InvalidInput(Problem(name, f"several owners have it: {', '.join(matches)}; name one of these"))
+        raise UnknownName("input", name, givens)

@@ -130,7 +130,7 @@ def alignsim_components() -> Iterable[Component]:
     ```python
     from alignsim import Component, Const, Slot, hookimpl, term
 
-    WATCHER = Slot(name="watcher", promises=["watcher_memory"], about="what looks at the training of a role")
+    WATCHER = Slot(name="watcher", promises={"watcher_memory": "byte"}, about="what looks at the training of a role")
 
 
     @term("byte", per={"role"}, resource="device", source="Acme watcher 1.0, README")

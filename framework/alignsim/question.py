@@ -80,6 +80,14 @@ class Question(ABC):
         """The answer, by the scenario's solver."""
         return self.registry.solvers[self.solver].solve(self)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel as what was asked: whatever was worked out since can be worked out again."""
+        fields: tuple[Any, ...] = attrs.fields(type(self))  # type: ignore[arg-type]
+        return {field.name: getattr(self, field.name) for field in fields}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(state)
+
     def using(self: Q, **changes: Any) -> Q:
         """Return the same question with some fields changed.
 

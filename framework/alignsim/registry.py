@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from alignsim.catalogue import Catalogue, Failure, Offer, Provider
 from alignsim.collector import Collector, Report, unpack
+from alignsim.component import NONE
 from alignsim.contract import KINDS, slot_of
 from alignsim.discovery import Modules, load_file, scan
-from alignsim.errors import InvalidInput, UnknownName
+from alignsim.errors import DuplicateName, InvalidInput, UnknownName
 
 if TYPE_CHECKING:
     import click
 
     from alignsim.algorithm import Algorithm
     from alignsim.architecture import Architecture
-    from alignsim.component import Component
+    from alignsim.component import Component, Slot
     from alignsim.hardware import Accelerator, Cluster, Node
     from alignsim.question import Question
     from alignsim.resource import Resource
@@ -99,6 +100,20 @@ class Registry:
         return self._catalogue("alignsim_components")
 
     @cached_property
+    def slots(self) -> Mapping[str, Slot]:
+        """The slots that components fill, by name.
+
+        Raises:
+            DuplicateName: components of different plugins mean different slots by one name.
+        """
+        found: dict[str, Slot] = {}
+        for key, component in self.components.items():
+            slot = found.setdefault(component.slot.name, component.slot)
+            if slot != component.slot:
+                raise DuplicateName(f"component {key} means another slot by {slot.name!r} than those before it")
+        return found
+
+    @cached_property
     def resources(self) -> Catalogue[Resource]:
         """The resources."""
         return self._catalogue("alignsim_resources")
@@ -142,6 +157,8 @@ class Registry:
         try:
             return everything[f"{slot}:{name}"]
         except UnknownName:
+            if name == NONE:
+                return self.slots[slot].none
             raise UnknownName(f"component of slot {slot!r}", name, self.fillings(slot), everything.note) from None
 
     def resolve(self, catalogue: str, value: Any) -> Any:

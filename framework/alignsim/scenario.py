@@ -9,9 +9,10 @@ import attrs
 
 from alignsim.algorithm import Algorithm
 from alignsim.architecture import Architecture
+from alignsim.batch import Batch
 from alignsim.component import Component
 from alignsim.errors import InvalidInput, Problem, UnknownName, suggestion
-from alignsim.given import Given, described, stated
+from alignsim.given import Given, Inputs, described, stated
 from alignsim.hardware import Accelerator
 from alignsim.layout import Layout, Place
 from alignsim.parts import Parts
@@ -34,6 +35,7 @@ class Scenario(Question):
         models: role -> model. A role that is left out has the model of the role that the algorithm names for it.
         accelerator: the device of every pool, or pool -> device.
         layout: how models are spread; ``layouts`` says otherwise for some roles.
+        batch: how much work there is at once.
         components: fillings of slots, by ``slot`` for all roles that need it or by ``role.slot``.
         givens: numbers by path that are set on purpose; ``role.name`` or just ``name`` in the simple cases.
         places: role -> process and pool.
@@ -52,6 +54,7 @@ class Scenario(Question):
     accelerator: Accelerator | Mapping[str, Accelerator] | None = None
     layout: Layout = attrs.field(factory=Layout)
     layouts: Mapping[str, Layout] = attrs.field(factory=dict)
+    batch: Batch = attrs.field(factory=Batch)
     components: Mapping[str, Component] = attrs.field(factory=dict)
     givens: Mapping[str, Given] = attrs.field(factory=dict)
     places: Mapping[str, Place] = attrs.field(factory=dict)
@@ -131,7 +134,7 @@ class Scenario(Question):
         roles = self.algorithm.roles
         models = {role: model for role in roles if (model := self._model(role)) is not None}
         facts = {f"{{{m.name}}}.{name}": number for m in models.values() for name, number in m.numbers().items()}
-        facts |= self.layout.numbers()
+        facts |= self.layout.numbers() | self.batch.numbers()
         facts |= {
             f"{role}.{name}": number
             for role, layout in self.layouts.items()
@@ -145,7 +148,7 @@ class Scenario(Question):
             algorithm=self.algorithm,
             terms=(*self.registry.terms(self.algorithm), *self.algorithm.terms, *self.terms),
             components={role: self._fillings(role) for role in roles},
-            slots={c.slot.name: c.slot for c in self.registry.components.values()},
+            slots=self.registry.slots,
             models={role: model.name for role, model in models.items()},
             places=self.places,
             resources=dict(self.registry.resources),
@@ -166,33 +169,40 @@ class Scenario(Question):
         return found
 
     def using(self: S, **changes: Any) -> S:
-        """Return the same run with fields changed; degrees of the layout and inputs of the graph count as fields.
+        """Return the same run with fields changed; numbers of layout and batch and inputs of the graph count as fields.
+
+        With another ``algorithm``, what was said of roles that it does not have is dropped.
 
         Raises:
             InvalidInput: no such field or input, or a value that is wrong.
         """
-        fields = {f.name for f in attrs.fields(type(self))}
-        degrees = {f.name for f in attrs.fields(Layout)}
-        own = {name: value for name, value in changes.items() if name in fields}
-        spread = {name: value for name, value in changes.items() if name in degrees - fields}
-        others = {name: value for name, value in changes.items() if name not in fields | degrees}
-        if spread:
-            own["layout"] = attrs.evolve(own.get("layout", self.layout), **spread)
-        if others:
-            inputs = {path.rpartition(".")[2]: path for path in self.graph.givens}
-            problems = [
-                Problem(n, f"no such field or input; {suggestion(n, {*fields, *degrees, *inputs})}")
-                for n in others
-                if n not in inputs
-            ]
-            if problems:
-                raise InvalidInput(problems)
-            own["givens"] = {
-                **self.givens,
-                **own.get("givens", {}),
-                **{self.graph.input_path(n): v for n, v in others.items()},
-            }
+        own = {name: value for name, value in changes.items() if name in _names(type(self))}
+        given = {name: value for name, value in changes.items() if name not in own}
+        for field in ("layout", "batch"):
+            part = own.get(field, getattr(self, field))
+            sizes = _names(type(part)) - _names(Inputs)
+            named = {name: given.pop(name) for name in tuple(given) if name in sizes and name not in self.givens}
+            if named:
+                own[field] = attrs.evolve(part, **named)
+        if given:
+            own["givens"] = {**self.givens, **own.get("givens", {}), **self._inputs(given)}
+        if "algorithm" in own:
+            roles = self.registry.resolve("algorithms", own["algorithm"]).roles
+            for field in ("models", "layouts", "places", "components"):
+                kept = {k: v for k, v in getattr(self, field).items() if _role(field, k) in (*roles, "")}
+                own.setdefault(field, kept)
         return attrs.evolve(self, **own)
+
+    def _inputs(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return numbers by path; one that several owners have is set for all of them."""
+        owners: dict[str, list[str]] = {}
+        for path in self.graph.givens:
+            owners.setdefault(path.rpartition(".")[2], []).append(path)
+        known = {*_names(type(self)), *_names(Layout), *_names(Batch), *owners}
+        unknown = [Problem(n, f"no such field or input; {suggestion(n, known)}") for n in given if n not in owners]
+        if unknown:
+            raise InvalidInput(unknown)
+        return {owners[n][0] if len(owners[n]) == 1 else n: value for n, value in given.items()}
 
     def with_terms(self: S, *terms: Term) -> S:
         """Return the same run with terms added; ``@term(..., replaces=True)`` takes the place of one of that name."""
@@ -205,6 +215,14 @@ class Scenario(Question):
 
 def _set(scenario: Scenario, field: str, value: Any) -> None:
     object.__setattr__(scenario, field, value)
+
+
+def _names(cls: type) -> set[str]:
+    return {field.name for field in attrs.fields(cls)}
+
+
+def _role(field: str, key: str) -> str:
+    return key.rpartition(".")[0] if field == "components" else key
 
 
 class ScenarioCatalogue:

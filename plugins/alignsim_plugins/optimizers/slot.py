@@ -6,7 +6,7 @@ from alignsim import Slot
 
 OPTIMIZER = Slot(
     name="optimizer",
-    promises=("optimizer_state",),
+    promises={"optimizer_state": "byte"},
     required_for=frozenset({"train"}),
     about="what is kept for every trained parameter between steps",
 )

@@ -6,7 +6,7 @@ from alignsim import Slot
 
 ROLLOUT = Slot(
     name="rollout",
-    promises=("kv_cache", "kv_cache_per_device"),
+    promises={"kv_cache": "byte", "kv_cache_per_device": "byte"},
     required_for=frozenset({"generate"}),
     about="what generates, and the keys and values it keeps",
 )

@@ -15,6 +15,7 @@ from alignsim import (
     Accelerator,
     Algorithm,
     Architecture,
+    Batch,
     Given,
     Layout,
     Parts,
@@ -24,7 +25,6 @@ from alignsim import (
     Scenario,
     default_registry,
     described,
-    given,
 )
 from alignsim.given import above, as_bytes, as_count, at_least
 from alignsim_plugins.algorithms.ppo import PPO
@@ -76,7 +76,7 @@ class AlignmentMemoryScenario(Question):
     registry: Registry = attrs.field(factory=default_registry, repr=False, eq=False)
 
     axes: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {"tp_size": "tensor", "pp_size": "pipeline", "device_memory": "device_capacity"}
+        {"tp_size": "tensor", "pp_size": "pipeline", "dp_size": "data", "device_memory": "device_capacity"}
     )
 
     left_out: ClassVar[tuple[str, ...]] = (
@@ -115,7 +115,7 @@ class AlignmentMemoryScenario(Question):
         models = {"policy": self.policy, "reference": self.policy, "reward": self.critic, "critic": self.critic}
         facts = {f"{{{m.name}}}.{name}": number for m in models.values() for name, number in m.numbers().items()}
         facts |= Layout(tensor=self.tp_size, pipeline=self.pp_size, data=self.dp_size).numbers()
-        facts |= {"rollout_sequences": given(self.rollout_sequences), "rollout_tokens": given(self.rollout_tokens)}
+        facts |= self._batch.numbers()
         if self.device_memory is not None:
             facts["device_capacity"] = self.device_memory
         fillings = {"precision": MIXED, "optimizer": ADAM, "engine": EVEN_SPLIT, "rollout": FULL_CACHE}
@@ -129,6 +129,10 @@ class AlignmentMemoryScenario(Question):
             facts=facts,
         )
 
+    @property
+    def _batch(self) -> Batch:
+        return Batch(rollout_sequences=self.rollout_sequences, rollout_tokens=self.rollout_tokens)
+
     def as_run(self, *, algorithm: Algorithm | str = "PPO", accelerator: Accelerator | str | None = None) -> Scenario:
         """Return the same set-up as an ordinary run, whose answer has phases: the memory of one device over time.
 
@@ -140,7 +144,6 @@ class AlignmentMemoryScenario(Question):
         components = {"precision": MIXED, "engine": EVEN_SPLIT}
         components |= {"optimizer": ADAM} if "train" in doing else {}
         components |= {"rollout": FULL_CACHE} if "generate" in doing else {}
-        numbers = {"rollout_sequences": given(self.rollout_sequences), "rollout_tokens": given(self.rollout_tokens)}
         models = {"policy": self.policy, "critic": self.critic, "reward": self.critic}
         return Scenario(
             name=f"{self.name} as {found.name}",
@@ -149,7 +152,7 @@ class AlignmentMemoryScenario(Question):
             accelerator=accelerator,  # type: ignore[arg-type]
             layout=Layout(tensor=self.tp_size, pipeline=self.pp_size, data=self.dp_size),
             components=components,
-            givens=numbers if "generate" in doing else {},
+            batch=self._batch,
             registry=self.registry,
         )
 

@@ -59,8 +59,11 @@ class AlignmentMemoryResult:
 
     @property
     def fits(self) -> bool | None:
-        """Whether the layout has at least ``min_devices_for_ppo`` devices; None without a device memory."""
-        return None if self.min_devices_for_ppo is None else self.min_devices_for_ppo <= self.devices
+        """Whether the devices of one copy, tp x pp, are at least ``min_devices_for_ppo``; None without a memory.
+
+        Data-parallel replicas do not count: each holds a copy of its own.
+        """
+        return None if self.min_devices_for_ppo is None else self.min_devices_for_ppo <= self.model_parallel_devices
 
     @property
     def verdict(self) -> str:
@@ -68,7 +71,8 @@ class AlignmentMemoryResult:
         if self.min_devices_for_ppo is None:
             return ""
         told = "fits" if self.fits else "does not fit"
-        return f"{told}: PPO's model state fills {self.min_devices_for_ppo} devices; the layout has {self.devices}"
+        filled, spread = self.min_devices_for_ppo, self.model_parallel_devices
+        return f"{told}: PPO's model state fills {filled} devices; the layout spreads a copy over {spread}"
 
     @cached_property
     def _values(self) -> Mapping[str, float]:

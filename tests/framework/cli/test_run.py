@@ -11,7 +11,7 @@ def test_the_reference_case_is_answered_without_flags(alignsim):
     done = alignsim("run")
     assert (done.status, done.err) == (0, "")
     assert done.out.startswith("Llama2_70B_PpoAlignment: policy Llama-2-70B-nominal, critic Llama-2-13B-nominal")
-    assert "fits: PPO's model state fills 19 devices; the layout has 256" in done.out
+    assert "fits: PPO's model state fills 19 devices; the layout spreads a copy over 32" in done.out
     assert re.search(r"ppo_total +1,391\.396 GiB +1,494\.000 GB", done.out)
     assert re.search(r"parameters of Llama-2-70B-nominal +70,000,000,000  nominal", done.out)
     assert "activations, logits" in done.out
@@ -80,7 +80,7 @@ def test_an_answer_that_is_no_ends_with_1(alignsim):
     small = ("run", "--tensor", "1", "--pipeline", "1", "--data", "1")
     done = alignsim(*small)
     assert done.status == 1
-    assert "does not fit: PPO's model state fills 19 devices; the layout has 1" in done.out
+    assert "does not fit: PPO's model state fills 19 devices; the layout spreads a copy over 1" in done.out
     told = alignsim(*small, "--json")
     assert (told.status, told.err, told.json["fits"]) == (1, "", False)
     phases = alignsim(*small, "--algorithm", "DPO")

@@ -1,0 +1,27 @@
+"""A dictionary that nobody can change: what frozen classes keep, hashable parts or not, and what travels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class FrozenDict(dict[K, V]):
+    """A dictionary without the methods that change one. It compares, prints and pickles as a dictionary does."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("this cannot be changed; make another, such as with using(...)")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> Any:
+        return FrozenDict, (dict(self),)
+
+
+def frozen(mapping: Mapping[Any, Any]) -> FrozenDict[Any, Any]:
+    """Return a copy that cannot be changed. A named function, for type checkers of attrs classes."""
+    return FrozenDict(mapping)
