@@ -9,14 +9,17 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
+def _refuse(*_: Any, **__: Any) -> NoReturn:
+    raise TypeError("this cannot be changed; make another, such as with using(...)")
+
+
+_REFUSE: Any = _refuse
+
+
 class FrozenDict(dict[K, V]):
     """A dictionary without the methods that change one. It compares, prints and pickles as a dictionary does."""
 
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("this cannot be changed; make another, such as with using(...)")
-
-    __setitem__ = __delitem__ = __ior__ = _refuse
-    clear = pop = popitem = setdefault = update = _refuse
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _REFUSE
 
     def __reduce__(self) -> Any:
         return FrozenDict, (dict(self),)

@@ -8,6 +8,7 @@ A plugin can state the version of this contract that it was written for: ``ALIGN
 """
 # mypy: disable-error-code="empty-body"
 
+# pyright: reportReturnType=false
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -86,7 +86,7 @@ class Question(ABC):
         return {field.name: getattr(self, field.name) for field in fields}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        self.__dict__.update(state)
+        vars(self).update(state)
 
     def using(self: Q, **changes: Any) -> Q:
         """Return the same question with some fields changed.

@@ -1,5 +1,6 @@
 """A solver answers a question about a scenario; its answer is a type of its own."""
 
+# pyright: reportReturnType=false
 from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable

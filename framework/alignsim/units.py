@@ -34,7 +34,7 @@ def registry() -> Any:
         pass
 
     Registry.Quantity = Quantity
-    made: Any = Registry(None, cache_folder=None)
+    made: Any = Registry(None)  # pyright: ignore[reportArgumentType]
     made.load_definitions(str(files("alignsim") / "units.txt"))
     return made
 

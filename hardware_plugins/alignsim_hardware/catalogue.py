@@ -17,7 +17,7 @@ from alignsim_hardware.files import accelerators_in
 
 def vendors() -> Iterator[Traversable]:
     """Yield the folders of the vendors, by name."""
-    for entry in sorted(files(__package__).iterdir(), key=lambda entry: entry.name):
+    for entry in sorted(files("alignsim_hardware").iterdir(), key=lambda entry: entry.name):
         if entry.is_dir() and any(inside.name.endswith(".toml") for inside in entry.iterdir()):
             yield entry
 

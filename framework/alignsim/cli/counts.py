@@ -15,7 +15,7 @@ from alignsim.registry import Registry
 from alignsim.term import Term
 
 LOOK = Algorithm(name="look", phases={"look": {"model": "infer"}})
-WANTED = ("parameters", "active_parameters")
+WANTED: tuple[str, ...] = ("parameters", "active_parameters")
 
 
 @attrs.frozen

@@ -37,7 +37,8 @@ def command(ctx: click.Context, /, words: tuple[str, ...], depth: int | None, as
         raise click.UsageError("name a scenario and a value, such as ppo_total, or one of them", ctx)
     registry = ctx.ensure_object(State).registry
     named = len(words) == 2 or (len(words) == 1 and words[0] in registry.scenarios)
-    scenario, path = (words[0] if named else None), words[int(named) :]
+    scenario = words[0] if words and named else None
+    path = words[1:] if named else words
     question = ask(registry, scenario, flags).question
     explain = getattr(question.result, "explain", None)
     if explain is None:
