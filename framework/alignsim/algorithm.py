@@ -9,6 +9,7 @@ import attrs
 
 from alignsim.errors import CompositionError, Problem, suggestion
 from alignsim.frozen import FrozenDict, frozen
+from alignsim.given import Given
 
 
 @attrs.frozen
@@ -33,8 +34,21 @@ class Activity:
         return frozenset({self.name} | ({self.like} if self.like else set()))
 
 
-TRAIN = Activity("train", ("forward", "backward_start", "backward_end", "optimizer_step"))
-INFER = Activity("infer", ("forward",))
+TRAIN = Activity(
+    "train",
+    (
+        "forward_layers",
+        "forward_head",
+        "loss",
+        "backward_loss",
+        "backward_head",
+        "backward_last_layer",
+        "backward_first_layer",
+        "backward_end",
+        "optimizer_step",
+    ),
+)
+INFER = Activity("infer", ("forward_layers", "forward_head", "loss"))
 GENERATE = Activity("generate", ("prefill", "decode"))
 SYNC = Activity("sync", ("sync",))
 IDLE = Activity("idle", ("idle",))
@@ -90,6 +104,7 @@ class Algorithm:
         order: phase -> its events as ``role.moment``, where they do not simply follow role by role.
         concurrent: groups of phases that run at the same time.
         model_of: role -> the role whose model it runs (a rollout engine runs the policy's).
+        numbers: constants of its own, such as the rows that a sample takes.
         terms: terms of its own.
         source: the paper or the code it follows.
 
@@ -102,6 +117,7 @@ class Algorithm:
     order: Mapping[str, tuple[str, ...]] = attrs.field(factory=FrozenDict, converter=frozen)
     concurrent: tuple[tuple[str, ...], ...] = ()
     model_of: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
+    numbers: Mapping[str, Given] = attrs.field(factory=FrozenDict, converter=frozen)
     terms: tuple[Any, ...] = ()
     source: str = ""
 

@@ -34,12 +34,14 @@ class Slot:
     Attributes:
         name: how people call it: engine, optimizer, rollout.
         promises: the names that whatever fills it provides to the other terms, each with its unit.
+        counts: those of them that must not be lost: each must be read, be in a group or take up a resource.
         required_for: roles with one of these activities must have it filled (``none`` is a filling).
         about: one line for people.
     """
 
     name: str
     promises: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
+    counts: frozenset[str] = frozenset()
     required_for: frozenset[str] = frozenset()
     about: str = ""
 

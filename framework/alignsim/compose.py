@@ -152,12 +152,12 @@ class _Composer:
         return total
 
     def _idle(self) -> None:
-        """Refuse what a component promises if it takes up nothing, is in no group and is read by nobody."""
+        """Refuse what must count and takes up nothing, is in no group and is read by nobody."""
         read = {source for node in self.nodes.values() for source in node.inputs}
         read |= {name for term in self.overridden.values() for name in term.formula.parameters}
-        promised = {name for slot in self.parts.slots.values() for name in slot.promises}
+        counting = {name for slot in self.parts.slots.values() for name in slot.counts}
         for path, (term, _) in self.terms.items():
-            if term.name in promised and term.resource is None and not term.groups and not {path, term.name} & read:
+            if term.name in counting and term.resource is None and not term.groups and not {path, term.name} & read:
                 message = "takes up no resource, is in no group and is read by nobody: it would silently count for 0"
                 self.problems.append(Problem(path, f"{message}; say resource=... or group=...", term.origin))
         self._stop_on(CompositionError)

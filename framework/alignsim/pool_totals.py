@@ -60,8 +60,9 @@ class PoolTotals:
         Raises:
             CompositionError: a term is live at moments that the algorithm never reaches.
         """
-        for path, (term, _) in self.holders.items():
-            if not self._live[path]:
+        for path, (term, scope) in self.holders.items():
+            reached = self.parts.schedule.moments(scope.role) if scope.role else frozenset(term.live.moments)
+            if not self._live[path] and not (term.live.moments and reached.issuperset(term.live.moments)):
                 message = f"is live {term.live.name}, which never happens in algorithm {self.parts.algorithm.name}"
                 raise CompositionError(Problem(path, message, term.origin))
         alive = {event: live for event in named_order(self.parts.schedule) if (live := self._alive(event))}

@@ -134,6 +134,7 @@ class Scenario(Question):
         roles = self.algorithm.roles
         models = {role: model for role in roles if (model := self._model(role)) is not None}
         facts = {f"{{{m.name}}}.{name}": number for m in models.values() for name, number in m.numbers().items()}
+        facts |= self.algorithm.numbers
         facts |= self.layout.numbers() | self.batch.numbers()
         facts |= {
             f"{role}.{name}": number

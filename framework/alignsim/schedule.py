@@ -149,8 +149,12 @@ def while_(*activities: str) -> Liveness:
     return Liveness(f"while it does {' or '.join(activities)}", picks)
 
 
-def span(first: str, last: str) -> Liveness:
-    """Live from its own role's moment ``first`` to ``last`` of the same phase, other roles' events between included."""
+def span(first: str, last: str, *, without: tuple[str, ...] = ()) -> Liveness:
+    """Live from its own role's moment ``first`` to ``last`` of the same phase, other roles' events between included.
+
+    Its own role's moments in ``without`` are left out: ``span("loss", "backward_loss", without=("loss",
+    "backward_loss"))`` is what is held in between, while others work.
+    """
 
     def picks(schedule: Schedule, phase: str | None, role: str | None) -> frozenset[int]:
         found: set[int] = set()
@@ -160,9 +164,10 @@ def span(first: str, last: str) -> Liveness:
             same = [e for e in ends if e >= start and schedule.events[e].phase == here.phase]
             if same:
                 found.update(range(start, same[0] + 1))
-        return frozenset(found)
+        return frozenset(found.difference(_own(schedule, phase, role, without)))
 
-    return Liveness(f"from {first} to {last}", picks, (first, last))
+    left_out = f" without {', '.join(without)}" if without else ""
+    return Liveness(f"from {first} to {last}{left_out}", picks, (first, last))
 
 
 def after(moment: str) -> Liveness:

@@ -27,6 +27,11 @@ def registry() -> Any:
     class Quantity(pint.UnitRegistry.Quantity):  # type: ignore[type-arg]
         """Pickles by spelling, so that it comes back into this registry and not into pint's default one."""
 
+        def __mul__(self, other: Any) -> Any:
+            return super().__mul__(float(other) if isinstance(other, bool) else other)  # as a number's truth counts 1
+
+        __rmul__ = __mul__
+
         def __reduce__(self) -> Any:
             return quantity, (self.magnitude, f"{self.units}")
 

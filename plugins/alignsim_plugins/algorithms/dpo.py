@@ -11,9 +11,16 @@ DPO = Algorithm(
     phases={"update": {"policy": "train", "reference": "infer"}},
     order={
         "update": (
-            "policy.forward",
-            "reference.forward",
-            "policy.backward_start",
+            "policy.forward_layers",
+            "policy.forward_head",
+            "policy.loss",
+            "reference.forward_layers",
+            "reference.forward_head",
+            "reference.loss",
+            "policy.backward_loss",
+            "policy.backward_head",
+            "policy.backward_last_layer",
+            "policy.backward_first_layer",
             "policy.backward_end",
             "policy.optimizer_step",
         )

@@ -17,15 +17,15 @@ def weights(parameters: Any, weight_bytes: Any) -> Any:
 
 
 @term("byte", per={"role"}, during={"train"}, group="model_state", source=SOURCE)
-def gradients(parameters: Any, gradient_bytes: Any) -> Any:
-    """One gradient for every parameter."""
-    return parameters * gradient_bytes
+def gradients(trainable_parameters: Any, gradient_bytes: Any) -> Any:
+    """One gradient for every trained parameter."""
+    return trainable_parameters * gradient_bytes
 
 
 @term("byte", per={"role"}, during={"train"}, group="model_state", source=SOURCE)
-def master_weights(parameters: Any, master_bytes: Any) -> Any:
+def master_weights(trainable_parameters: Any, master_bytes: Any) -> Any:
     """The copy of the weights that the optimizer updates; 0 bytes where it updates the weights themselves."""
-    return parameters * master_bytes
+    return trainable_parameters * master_bytes
 
 
 @term("byte", per={"role"}, group="model_states", source=SOURCE)

@@ -6,7 +6,7 @@ from alignsim import Slot
 
 ENGINE = Slot(
     name="engine",
-    promises={"model_parallel_devices": "device", "model_state_per_device": "byte"},
+    promises={"model_parallel_devices": "device"},
     required_for=frozenset({"train", "infer", "generate"}),
     about="how weights, gradients and optimizer state are spread over devices",
 )

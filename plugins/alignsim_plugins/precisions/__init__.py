@@ -1,1 +1,1 @@
-"""Number formats of weights and gradients."""
+"""Number formats of weights, gradients and arithmetic."""

@@ -6,7 +6,24 @@ from alignsim import Slot
 
 PRECISION = Slot(
     name="precision",
-    promises=dict.fromkeys(("weight_bytes", "gradient_bytes", "master_bytes"), "byte/parameter"),
+    promises={
+        "weight_bytes": "byte/parameter",
+        "weight_gradient_bytes": "byte/parameter",
+        "master_bytes": "byte/parameter",
+        "compute_bytes": "byte",
+        "residual_bytes": "byte",
+        "norm_saved_bytes": "byte",
+        "autocast": "",
+    },
     required_for=frozenset({"train", "infer", "generate"}),
-    about="number formats of weights, gradients and the optimizer's own copy of the weights",
+    about="formats of weights, gradients, the optimizer's copy of the weights, and of arithmetic",
 )
+"""What is promised:
+
+- ``weight_bytes``, ``weight_gradient_bytes``: of a stored parameter and of its gradient;
+- ``master_bytes``: of the copy of a trained weight that the optimizer updates, 0 if it updates the weight itself;
+- ``compute_bytes``: of an operand of a matrix multiplication;
+- ``residual_bytes``: of an element of the residual stream;
+- ``norm_saved_bytes``: what the norms of one layer keep for backward, per token and element of the hidden width;
+- ``autocast``: 1 if the forward runs under autocast and its outputs are converted to 32 bits.
+"""

@@ -27,12 +27,15 @@ from alignsim import (
     described,
 )
 from alignsim.given import above, as_bytes, as_count, at_least
+from alignsim_plugins.adapters.full import FULL
 from alignsim_plugins.algorithms.ppo import PPO
 from alignsim_plugins.architectures.parameters import TERMS as PARAMETER_TERMS
+from alignsim_plugins.architectures.widths import WIDTHS
 from alignsim_plugins.engines.even_split import EVEN_SPLIT
 from alignsim_plugins.engines.model_state import MODEL_STATE
-from alignsim_plugins.optimizers.adam import ADAM
-from alignsim_plugins.precisions.mixed import MIXED
+from alignsim_plugins.optimizers.adamw_fused import ADAMW_FUSED
+from alignsim_plugins.optimizers.moments import moment_bytes
+from alignsim_plugins.precisions.bf16_master import BF16_MASTER
 from alignsim_plugins.resources.device_memory import DEVICE_MEMORY
 from alignsim_plugins.rollouts.full_cache import FULL_CACHE
 from alignsim_plugins.rollouts.kv_cache import kv_elements_per_token
@@ -118,11 +121,11 @@ class AlignmentMemoryScenario(Question):
         facts |= self._batch.numbers()
         if self.device_memory is not None:
             facts["device_capacity"] = self.device_memory
-        fillings = {"precision": MIXED, "optimizer": ADAM, "engine": EVEN_SPLIT, "rollout": FULL_CACHE}
+        fillings = {c.slot.name: c for c in (BF16_MASTER, ADAMW_FUSED, FULL, EVEN_SPLIT, FULL_CACHE)}
         wanted = [term for term in OUTPUT_TERMS if self.device_memory is not None or term.name != MIN_DEVICES]
         return Parts(
             algorithm=PPO,
-            terms=(*PARAMETER_TERMS, *MODEL_STATE, kv_elements_per_token, *wanted),
+            terms=(*PARAMETER_TERMS, *WIDTHS, *MODEL_STATE, moment_bytes, kv_elements_per_token, *wanted),
             components={role: _needed(PPO, role, fillings) for role in PPO.roles},
             models={role: model.name for role, model in models.items()},
             resources={DEVICE_MEMORY.name: DEVICE_MEMORY},
@@ -140,10 +143,8 @@ class AlignmentMemoryScenario(Question):
             UnknownName: no such algorithm or accelerator.
         """
         found = self.registry.algorithms[algorithm] if isinstance(algorithm, str) else algorithm
-        doing = {kind for role in found.roles for kind in found.activities(role)}
-        components = {"precision": MIXED, "engine": EVEN_SPLIT}
-        components |= {"optimizer": ADAM} if "train" in doing else {}
-        components |= {"rollout": FULL_CACHE} if "generate" in doing else {}
+        chosen = {c.slot.name: c for c in (BF16_MASTER, ADAMW_FUSED, FULL, EVEN_SPLIT, FULL_CACHE)}
+        components = {name: chosen.get(name, slot.none) for name, slot in self.registry.slots.items()}
         models = {"policy": self.policy, "critic": self.critic, "reward": self.critic}
         return Scenario(
             name=f"{self.name} as {found.name}",

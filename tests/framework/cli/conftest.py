@@ -36,7 +36,7 @@ ACME = """
             algorithm="DPO",
             models={"policy": "Llama-2-7B"},
             accelerator="H100-SXM5-80GB",
-            components={"precision": "mixed", "engine": "even-split", "optimizer": "adam"},
+            components={"precision": "bf16-master", "engine": "even-split", "optimizer": "adamw-fused"},
             registry=registry,
         )
         yield Scenario(name="AcmeDpo", **common)

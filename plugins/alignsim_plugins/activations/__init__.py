@@ -1,0 +1,1 @@
+"""What the modelling code of a framework keeps and needs, layer by layer."""

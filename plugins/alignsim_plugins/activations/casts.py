@@ -1,0 +1,83 @@
+"""Casts and masks: what autocast and the model's forward hold from when to when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from alignsim import at, maths, span, term
+from alignsim_plugins.activations.training import TRAINED
+from alignsim_plugins.elements import TRACES
+
+
+@term("byte", per={"role"}, during={"train"}, source=TRACES)
+def casts_in_forward(layer_casts: Any, head_cast: Any, adapter_casts: Any) -> Any:
+    """All casts of one forward."""
+    return layer_casts + head_cast + adapter_casts
+
+
+@term("byte", per={"role"}, during={"train"}, source=TRACES)
+def casts_kept(recomputes: Any, casts_in_forward: Any, head_cast: Any) -> Any:
+    """Casts that backward reads: all, or only the head's where layers are recomputed."""
+    return maths.where(recomputes > 0, head_cast, casts_in_forward)
+
+
+@term("byte", **TRAINED, live=span("forward_layers", "forward_head"))
+def casts_before_loss(casts_in_forward: Any) -> Any:
+    """Autocast holds its casts until it is left."""
+    return casts_in_forward
+
+
+@term("byte", **TRAINED, live=at("loss"))
+def casts_at_loss(inside_forward: Any, casts_in_forward: Any, casts_kept: Any) -> Any:
+    """It is left before the loss, unless the model's own forward computes that."""
+    return maths.where(inside_forward > 0, casts_in_forward, casts_kept)
+
+
+@term("byte", **TRAINED, live=span("loss", "backward_head", without=("loss",)))
+def casts_after_loss(casts_kept: Any) -> Any:
+    """What backward reads."""
+    return casts_kept
+
+
+@term("byte", **TRAINED, live=at("backward_last_layer"))
+def casts_in_last_layer(casts_kept: Any, head_cast: Any) -> Any:
+    """The head's is done with."""
+    return casts_kept - head_cast
+
+
+@term("byte", **TRAINED, live=at("backward_first_layer"))
+def casts_in_first_layer(one_layer_casts: Any) -> Any:
+    """Only one layer's are left, or made again."""
+    return one_layer_casts
+
+
+@term("byte", **TRAINED, live=span("forward_layers", "forward_head"))
+def mask_before_loss(attention_mask: Any) -> Any:
+    """Every layer reads it."""
+    return attention_mask
+
+
+@term("byte", **TRAINED, live=at("loss"))
+def mask_at_loss(recomputes: Any, attention_mask: Any, inside_forward: Any, forward_mask: Any) -> Any:
+    """Recomputation needs it again; else the model's forward holds the padding's part until it returns."""
+    return maths.where(recomputes > 0, attention_mask, inside_forward * forward_mask)
+
+
+@term("byte", **TRAINED, live=span("loss", "backward_first_layer", without=("loss",)))
+def mask_after_loss(recomputes: Any, attention_mask: Any) -> Any:
+    """Recomputation reads it in every layer."""
+    return recomputes * attention_mask
+
+
+CASTS = (
+    casts_in_forward,
+    casts_kept,
+    casts_before_loss,
+    casts_at_loss,
+    casts_after_loss,
+    casts_in_last_layer,
+    casts_in_first_layer,
+    mask_before_loss,
+    mask_at_loss,
+    mask_after_loss,
+)

@@ -1,0 +1,40 @@
+"""What the MLP keeps: dense or of experts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from alignsim import maths, term
+from alignsim_plugins.elements import FP32, INT64, TRACES
+
+
+@term("byte/token", per={"role"}, source=f"transformers 5.24: grouped matrix multiplication of experts; {TRACES}")
+def experts_saved(
+    experts: Any,
+    experts_per_token: Any,
+    expert_ffn: Any,
+    hidden: Any,
+    compute_bytes: Any,
+    fp32: Any = FP32,
+    index: Any = INT64,
+) -> Any:
+    """Experts a token passes: gate, up, their product and more, input and output; router scores; four indices each."""
+    return (
+        experts_per_token * compute_bytes * (4 * expert_ffn + 2 * hidden)
+        + fp32 * experts
+        + experts_per_token * (4 * index + fp32)
+    )
+
+
+@term("byte/token", per={"role"}, during={"train"}, source=f"Shazeer 2020 (GLU variants), eq. 6; {TRACES}")
+def mlp_saved(experts: Any, experts_saved: Any, gated: Any, frozen: Any, ffn: Any, compute_bytes: Any) -> Any:
+    """Gate, up, activated gate and product; without a gate, before and after the activation.
+
+    Frozen, the input of the projection down is kept by nobody.
+    """
+    return maths.where(
+        experts > 0, experts_saved, compute_bytes * ffn * (maths.where(gated > 0, 4, 2) - maths.where(frozen > 0, 1, 0))
+    )
+
+
+MLP = (experts_saved, mlp_saved)

@@ -1,0 +1,1 @@
+"""Which parameters are trained, and what adapters add."""

@@ -1,0 +1,33 @@
+"""The slot that says which parameters are trained."""
+
+from __future__ import annotations
+
+from alignsim import Slot
+
+ADAPTER = Slot(
+    name="adapter",
+    promises={
+        "trainable_parameters": "parameter",
+        "gradient_bytes": "byte/parameter",
+        "frozen": "",
+        "adapter_weights": "byte",
+        "adapter_saved": "byte/token",
+        "adapter_forward_work": "byte/token",
+        "adapter_forward_end": "byte/token",
+        "first_layer_unsaved": "byte/token",
+        "adapter_casts": "byte",
+    },
+    required_for=frozenset({"train"}),
+    about="which parameters are trained: all, or those of adapters over a frozen model",
+)
+"""What is promised:
+
+- ``trainable_parameters`` and ``gradient_bytes`` of each;
+- ``frozen``: 1 if the model itself gets no gradients;
+- ``adapter_weights``: of the adapters;
+- ``adapter_saved``: what adapters keep for backward, per token and layer;
+- ``adapter_forward_work``: live within a layer's forward at its adapters' worst instant, 0 without adapters;
+- ``adapter_forward_end``: still live when the last projection of a layer is done;
+- ``first_layer_unsaved``: what the first layer need not keep, since its input needs no gradient;
+- ``adapter_casts``: copies of the adapters in the format of arithmetic.
+"""

@@ -1,0 +1,1 @@
+"""Attention kernels: what they keep and what they need."""

@@ -1,0 +1,13 @@
+"""Sizes of the number formats that formulas count in."""
+
+from __future__ import annotations
+
+from alignsim import Const
+
+FP32 = Const(4, "byte", source="IEEE 754 binary32")
+BF16 = Const(2, "byte", source="bfloat16: the upper half of binary32")
+INT64 = Const(8, "byte", source="64-bit integers: token ids, labels, indices")
+BOOL = Const(1, "byte", source="one byte a truth value, as PyTorch stores them")
+
+TRACES = "measured: live storages of transformers 5.24, torch 2.13, counted by birth and death"
+"""Where a count of tensors is from, if no paper states it."""

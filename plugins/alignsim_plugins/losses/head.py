@@ -1,0 +1,90 @@
+"""The head of a language model that gives whole logits: terms that loss paths share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from alignsim import Const, at, maths, term
+from alignsim_plugins.activations.training import TRAINED
+from alignsim_plugins.elements import TRACES
+
+FROZEN = Const(0, source="a role without adapters trains all its parameters, if any")
+SOURCE = f"logits = head x hidden; {TRACES}"
+
+
+@term("token", per={"role"}, source=SOURCE)
+def head_tokens(tokens: Any) -> Any:
+    """Every token gets logits."""
+    return tokens
+
+
+@term("parameter", per={"role"}, source=SOURCE)
+def head_matrix(embedding_matrix: Any) -> Any:
+    """One row a word, as the embedding has."""
+    return embedding_matrix
+
+
+@term("byte", per={"role"}, source=SOURCE)
+def head_logits(head_tokens: Any, vocab: Any, compute_bytes: Any) -> Any:
+    """The logits as the head gives them."""
+    return head_tokens * vocab * compute_bytes
+
+
+@term("byte", per={"role"}, during={"train"}, source=SOURCE)
+def head_input_saved(frozen: Any, compute_bytes: Any, hidden: Any, head_tokens: Any) -> Any:
+    """The head's input, which its weight's gradient needs; nobody keeps it for a frozen head."""
+    return maths.where(frozen > 0, 0, compute_bytes * hidden * head_tokens)
+
+
+@term("byte", per={"role"}, source=SOURCE)
+def norm_output(
+    casts_weights: Any, head_tokens: Any, tokens: Any, residual_bytes: Any, hidden: Any, frozen: Any = FROZEN
+) -> Any:
+    """Another tensor than the head's input, if that is a cast, a selection of tokens, or kept by nobody."""
+    return maths.where(casts_weights + frozen + (head_tokens < tokens) > 0, residual_bytes * hidden * tokens, 0)
+
+
+@term("byte", per={"role"}, during={"train"}, source=SOURCE)
+def head_gradient(frozen: Any, gradient_bytes: Any, head_matrix: Any) -> Any:
+    """One for every parameter of the head, unless it is frozen."""
+    return maths.where(frozen > 0, 0, gradient_bytes * head_matrix)
+
+
+@term("parameter", per={"role"}, during={"train"}, source=SOURCE)
+def late_gradients(tied: Any, embedding_matrix: Any) -> Any:
+    """The embedding's gradient; a tied head's is already there."""
+    return maths.where(tied > 0, 0, embedding_matrix)
+
+
+@term("", per={"role"}, during={"train"}, source=f"autograd adds a tied weight's two gradients; {TRACES}")
+def tied_gradient_copies(tied: Any) -> Any:
+    """The head's part and the embedding's part, beside their sum."""
+    return 2 * tied
+
+
+@term("byte", **TRAINED, live=at("forward_head", "backward_head"))
+def logits_at_head(head_logits: Any) -> Any:
+    """The head's output in forward, its gradient in backward."""
+    return head_logits
+
+
+@term("byte", **TRAINED, live=at("backward_head"))
+def head_input_gradient(compute_bytes: Any, hidden: Any, head_tokens: Any) -> Any:
+    """The gradient of the head's input."""
+    return compute_bytes * hidden * head_tokens
+
+
+SHAPE = (head_tokens, head_matrix, head_logits)
+HEAD = (
+    *SHAPE,
+    head_input_saved,
+    norm_output,
+    head_gradient,
+    late_gradients,
+    tied_gradient_copies,
+    logits_at_head,
+    head_input_gradient,
+)
+"""Terms of a loss path with whole logits for every token."""
+
+DEFAULTS = {"norm_output_unsaved": Const(0, "byte", source=SOURCE), "fused_head": Const(0, source=SOURCE)}

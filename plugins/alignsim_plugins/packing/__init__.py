@@ -1,0 +1,1 @@
+"""How sequences are put into a batch."""

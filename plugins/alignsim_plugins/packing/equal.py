@@ -1,0 +1,34 @@
+"""Rows of one length, with nothing to hide: no mask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from alignsim import Component, Const, hookimpl, term
+from alignsim_plugins.packing.slot import PACKING
+
+SOURCE = "a batch of equally long rows"
+
+
+@term("sequence", per={"role"}, source=SOURCE)
+def rows(micro_batch: Any, rows_per_sample: Any) -> Any:
+    """Rows of one forward: a sample of a preference algorithm is a pair."""
+    return micro_batch * rows_per_sample
+
+
+@term("token", per={"role"}, source=SOURCE)
+def tokens(rows: Any, sequence_tokens: Any) -> Any:
+    """Tokens of one forward."""
+    return rows * sequence_tokens
+
+
+EQUAL = Component(
+    name="equal", slot=PACKING, terms=(rows, tokens), defaults={"padded": Const(0, source=SOURCE)}, source=SOURCE
+)
+
+
+@hookimpl
+def alignsim_components() -> Iterator[Component]:
+    """Offer rows of one length."""
+    yield EQUAL

@@ -1,0 +1,21 @@
+"""Rows padded to the longest of a batch: the layers see the padding, and a mask hides it from attention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from alignsim import Component, Const, hookimpl
+from alignsim_plugins.packing.equal import rows, tokens
+from alignsim_plugins.packing.slot import PACKING
+
+SOURCE = "transformers: DataCollatorWithPadding pads to the longest row and makes an attention mask"
+
+PADDED = Component(
+    name="padded", slot=PACKING, terms=(rows, tokens), defaults={"padded": Const(1, source=SOURCE)}, source=SOURCE
+)
+
+
+@hookimpl
+def alignsim_components() -> Iterator[Component]:
+    """Offer padded rows."""
+    yield PADDED

@@ -1,0 +1,1 @@
+"""What backward reads from memory, and what it computes again."""
