@@ -28,7 +28,8 @@ def registry() -> Any:
         """Pickles by spelling, so that it comes back into this registry and not into pint's default one."""
 
         def __mul__(self, other: Any) -> Any:
-            return super().__mul__(float(other) if isinstance(other, bool) else other)  # as a number's truth counts 1
+            times: Any = super().__mul__
+            return times(float(other) if isinstance(other, bool) else other)  # pint knows no truth values
 
         __rmul__ = __mul__
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from alignsim import at, maths, span, term
-from alignsim_plugins.activations.training import TRAINED
+from alignsim_plugins.activations.instants import trained
 from alignsim_plugins.elements import TRACES
 
 
@@ -21,49 +21,49 @@ def casts_kept(recomputes: Any, casts_in_forward: Any, head_cast: Any) -> Any:
     return maths.where(recomputes > 0, head_cast, casts_in_forward)
 
 
-@term("byte", **TRAINED, live=span("forward_layers", "forward_head"))
+@trained(live=span("forward_layers", "forward_head"))
 def casts_before_loss(casts_in_forward: Any) -> Any:
     """Autocast holds its casts until it is left."""
     return casts_in_forward
 
 
-@term("byte", **TRAINED, live=at("loss"))
+@trained(live=at("loss"))
 def casts_at_loss(inside_forward: Any, casts_in_forward: Any, casts_kept: Any) -> Any:
     """It is left before the loss, unless the model's own forward computes that."""
     return maths.where(inside_forward > 0, casts_in_forward, casts_kept)
 
 
-@term("byte", **TRAINED, live=span("loss", "backward_head", without=("loss",)))
+@trained(live=span("loss", "backward_head", without=("loss",)))
 def casts_after_loss(casts_kept: Any) -> Any:
     """What backward reads."""
     return casts_kept
 
 
-@term("byte", **TRAINED, live=at("backward_last_layer"))
+@trained(live=at("backward_last_layer"))
 def casts_in_last_layer(casts_kept: Any, head_cast: Any) -> Any:
     """The head's is done with."""
     return casts_kept - head_cast
 
 
-@term("byte", **TRAINED, live=at("backward_first_layer"))
+@trained(live=at("backward_first_layer"))
 def casts_in_first_layer(one_layer_casts: Any) -> Any:
     """Only one layer's are left, or made again."""
     return one_layer_casts
 
 
-@term("byte", **TRAINED, live=span("forward_layers", "forward_head"))
+@trained(live=span("forward_layers", "forward_head"))
 def mask_before_loss(attention_mask: Any) -> Any:
     """Every layer reads it."""
     return attention_mask
 
 
-@term("byte", **TRAINED, live=at("loss"))
+@trained(live=at("loss"))
 def mask_at_loss(recomputes: Any, attention_mask: Any, inside_forward: Any, forward_mask: Any) -> Any:
     """Recomputation needs it again; else the model's forward holds the padding's part until it returns."""
     return maths.where(recomputes > 0, attention_mask, inside_forward * forward_mask)
 
 
-@term("byte", **TRAINED, live=span("loss", "backward_first_layer", without=("loss",)))
+@trained(live=span("loss", "backward_first_layer", without=("loss",)))
 def mask_after_loss(recomputes: Any, attention_mask: Any) -> Any:
     """Recomputation reads it in every layer."""
     return recomputes * attention_mask

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import Const, at, term
-from alignsim_plugins.elements import TRACES
+from alignsim import Const, at
+from alignsim_plugins.activations.instants import inferred
 
-INFERRED = {"per": ("phase", "role"), "during": ("infer",), "resource": "device", "source": TRACES}
 NOTHING = Const(0, "byte", source="a role that is never trained needs no gradients, and autocast keeps no casts for it")
 
 
-@term("byte", **INFERRED, live=at("forward_layers"))
+@inferred(live=at("forward_layers"))
 def inference_working_set(inference_work: Any, tokens: Any, rotary_tables: Any) -> Any:
     """The worst instant of one layer, and the rotary tables."""
     return inference_work * tokens + rotary_tables
 
 
-@term("byte", **INFERRED, live=at("forward_layers"))
+@inferred(live=at("forward_layers"))
 def inference_mask(attention_mask: Any) -> Any:
     """Every layer reads it."""
     return attention_mask
 
 
-@term("byte", **INFERRED, live=at("forward_layers", "forward_head"))
+@inferred(live=at("forward_layers", "forward_head"))
 def inference_casts(layer_casts: Any = NOTHING, head_cast: Any = NOTHING, adapter_casts: Any = NOTHING) -> Any:
     """Casts of weights that need gradients are kept even where no gradient is made."""
     return layer_casts + head_cast + adapter_casts

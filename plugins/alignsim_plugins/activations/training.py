@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import at, maths, span, term
-from alignsim_plugins.elements import FP32, TRACES
+from alignsim import at, maths, span
+from alignsim_plugins.activations.instants import trained
+from alignsim_plugins.elements import FP32
 
-TRAINED = {"per": ("phase", "role"), "during": ("train",), "resource": "device", "source": TRACES}
 
-
-@term("byte", **TRAINED, live=span("forward_layers", "backward_last_layer"))
+@trained(live=span("forward_layers", "backward_last_layer"))
 def held_activations(saved_activations: Any) -> Any:
     """What the layers keep, from the end of their forward to the start of their backward."""
     return saved_activations
 
 
-@term("byte", **TRAINED, live=span("forward_layers", "backward_first_layer"))
+@trained(live=span("forward_layers", "backward_first_layer"))
 def held_rotary_tables(rotary_tables: Any) -> Any:
     """Every layer reads them."""
     return rotary_tables
 
 
-@term("byte", **TRAINED, live=span("forward_head", "backward_head"))
+@trained(live=span("forward_head", "backward_head"))
 def held_final_norm(final_norm_saved: Any) -> Any:
     """What the norm before the head keeps."""
     return final_norm_saved
 
 
-@term("byte", **TRAINED, live=at("forward_layers"))
+@trained(live=at("forward_layers"))
 def forward_working_set(
     recomputes: Any,
     forward_work: Any,
@@ -42,7 +41,7 @@ def forward_working_set(
     tokens: Any,
     fp32: Any = FP32,
 ) -> Any:
-    """The last layer's worst instant: recomputed later, its whole working set; else the end of it, or the final norm."""
+    """The last layer's worst instant: recomputed later, its whole working set; else its end, or the final norm."""
     return maths.where(
         recomputes > 0,
         forward_work * tokens,
@@ -56,25 +55,25 @@ def forward_working_set(
     )
 
 
-@term("byte", **TRAINED, live=at("forward_head"))
+@trained(live=at("forward_head"))
 def final_norm_output(norm_output: Any) -> Any:
     """The head's input before it is cast, or cut to the tokens that the head needs."""
     return norm_output
 
 
-@term("byte", **TRAINED, live=at("loss"))
+@trained(live=at("loss"))
 def final_norm_output_at_loss(norm_output: Any, inside_forward: Any, fused_head: Any) -> Any:
     """The same, where the loss is computed before the model's forward returns."""
     return maths.where(inside_forward + fused_head > 0, norm_output, 0)
 
 
-@term("byte", **TRAINED, live=span("backward_head", "backward_last_layer"))
+@trained(live=span("backward_head", "backward_last_layer"))
 def held_head_gradient(head_gradient: Any) -> Any:
     """The head's gradient is the first there is."""
     return head_gradient
 
 
-@term("byte", **TRAINED, live=at("backward_last_layer"))
+@trained(live=at("backward_last_layer"))
 def last_layer_backward(
     recomputes: Any,
     layer_backward: Any,
@@ -96,19 +95,19 @@ def last_layer_backward(
     )
 
 
-@term("byte", **TRAINED, live=at("backward_first_layer"))
+@trained(live=at("backward_first_layer"))
 def first_layer_backward(layer_backward: Any, layer_backward_again: Any, accumulation_steps: Any) -> Any:
     """The first layer's backward, the last there is."""
     return maths.where(accumulation_steps > 1, layer_backward_again, layer_backward)
 
 
-@term("byte", **TRAINED, live=at("backward_first_layer"))
+@trained(live=at("backward_first_layer"))
 def first_checkpoint(recomputes: Any, residual_bytes: Any, hidden: Any, tokens: Any) -> Any:
     """The input of the layer that is being recomputed."""
     return recomputes * residual_bytes * hidden * tokens
 
 
-@term("byte", **TRAINED, live=at("backward_first_layer"))
+@trained(live=at("backward_first_layer"))
 def growing_gradients(
     frozen: Any,
     gradient_bytes: Any,
@@ -131,13 +130,13 @@ def growing_gradients(
     )
 
 
-@term("byte", **TRAINED, live=span("forward_layers", "backward_end"))
+@trained(live=span("forward_layers", "backward_end"))
 def accumulated_gradients(gradients: Any, accumulation_steps: Any) -> Any:
     """All gradients, from the second micro-batch on."""
     return maths.where(accumulation_steps > 1, gradients, 0)
 
 
-@term("byte", **TRAINED, live=at("backward_end"))
+@trained(live=at("backward_end"))
 def gradients_at_the_end(
     gradients: Any,
     accumulation_steps: Any,
@@ -158,13 +157,13 @@ def gradients_at_the_end(
     )
 
 
-@term("byte", **TRAINED, live=at("optimizer_step"))
+@trained(live=at("optimizer_step"))
 def gradients_at_the_step(trainable_parameters: Any, moment_bytes: Any) -> Any:
     """All gradients, in the format of what is stepped."""
     return trainable_parameters * moment_bytes
 
 
-@term("byte", **TRAINED, live=at("optimizer_step"))
+@trained(live=at("optimizer_step"))
 def optimizer_temporaries(step_memory: Any) -> Any:
     """What the optimizer needs beside gradients and state."""
     return step_memory

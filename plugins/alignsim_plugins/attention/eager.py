@@ -34,7 +34,7 @@ def attention_forward_work(
     fp32: Any = FP32,
     half: Any = BF16,
 ) -> Any:
-    """Scores, masked scores, their softmax in 32 bits and its cast; query, repeated key and value, the norm's output."""
+    """Scores, masked scores, softmax in 32 bits and its cast; query, repeated key and value, the norm's output."""
     return (
         heads * sequence_tokens * maths.where(compute_bytes > half, 3 * fp32, 3 * compute_bytes + fp32)
         + compute_bytes * (hidden + 3 * query_width)

@@ -20,7 +20,7 @@ ATTENTION = Slot(
 
 - ``attention_saved``: kept for backward, per token and layer;
 - ``attention_forward_work``: live within a forward at the kernel's worst instant;
-- ``attention_backward_work``: live within a layer's backward at the kernel's worst instant, 0 if scores are never whole;
+- ``attention_backward_work``: live within a layer's backward at its worst instant, 0 if scores are never whole;
 - ``attention_mask``: of one batch, while a forward runs;
 - ``forward_mask``: the part of it that is still there when a loss inside the model's forward is computed.
 """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, at, hookimpl, maths, span, term
-from alignsim_plugins.activations.training import TRAINED
+from alignsim import Component, Const, at, hookimpl, maths, span
+from alignsim_plugins.activations.instants import trained
 from alignsim_plugins.elements import BF16, FP32, TRACES
 from alignsim_plugins.losses.head import DEFAULTS, HEAD
 from alignsim_plugins.losses.slot import LOSS
@@ -14,19 +14,19 @@ from alignsim_plugins.losses.slot import LOSS
 SOURCE = "transformers 5.24: loss/loss_utils.py, ForCausalLMLoss"
 
 
-@term("byte", **TRAINED, live=at("loss"))
+@trained(live=at("loss"))
 def logits_at_loss(tokens: Any, vocab: Any, compute_bytes: Any, fp32: Any = FP32, half: Any = BF16) -> Any:
     """The logits, their copy in 32 bits where they are narrower, and their log-softmax."""
     return tokens * vocab * (2 * fp32 + maths.where(compute_bytes > half, 0, compute_bytes))
 
 
-@term("byte", **TRAINED, live=span("loss", "backward_loss", without=("loss", "backward_loss")))
+@trained(live=span("loss", "backward_loss", without=("loss", "backward_loss")))
 def logits_held(tokens: Any, vocab: Any, fp32: Any = FP32) -> Any:
     """The log-softmax, which backward reads."""
     return tokens * vocab * fp32
 
 
-@term("byte", **TRAINED, live=at("backward_loss"))
+@trained(live=at("backward_loss"))
 def logits_in_backward(tokens: Any, vocab: Any, fp32: Any = FP32) -> Any:
     """The log-softmax, its gradient and the logits' gradient in 32 bits."""
     return 3 * tokens * vocab * fp32

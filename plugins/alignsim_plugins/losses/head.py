@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from alignsim import Const, at, maths, term
-from alignsim_plugins.activations.training import TRAINED
+from alignsim_plugins.activations.instants import trained
 from alignsim_plugins.elements import TRACES
 
 FROZEN = Const(0, source="a role without adapters trains all its parameters, if any")
@@ -62,13 +62,13 @@ def tied_gradient_copies(tied: Any) -> Any:
     return 2 * tied
 
 
-@term("byte", **TRAINED, live=at("forward_head", "backward_head"))
+@trained(live=at("forward_head", "backward_head"))
 def logits_at_head(head_logits: Any) -> Any:
     """The head's output in forward, its gradient in backward."""
     return head_logits
 
 
-@term("byte", **TRAINED, live=at("backward_head"))
+@trained(live=at("backward_head"))
 def head_input_gradient(compute_bytes: Any, hidden: Any, head_tokens: Any) -> Any:
     """The gradient of the head's input."""
     return compute_bytes * hidden * head_tokens

@@ -1,0 +1,14 @@
+"""Short forms for terms that a role holds at certain instants of a phase in which it trains, or infers."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from alignsim import term
+from alignsim_plugins.elements import TRACES
+
+trained = partial(term, "byte", per=("phase", "role"), during=("train",), resource="device", source=TRACES)
+"""``@trained(live=...)``: device memory of a role in every phase in which it trains."""
+
+inferred = partial(term, "byte", per=("phase", "role"), during=("infer",), resource="device", source=TRACES)
+"""``@inferred(live=...)``: device memory of a role in every phase in which it runs forward without gradients."""
