@@ -24,9 +24,7 @@ def logits_at_loss(
     tokens: Any, completion_tokens: Any, vocab: Any, logit_bytes: Any, conversion_bytes: Any, narrow_logits: Any
 ) -> Any:
     """The logits while they are converted; 16-bit ones with the completions' scaled copy and its log-softmaxes."""
-    return vocab * maths.maximum(
-        conversion_bytes * tokens, narrow_logits * logit_bytes * (tokens + completion_tokens)
-    )
+    return vocab * maths.maximum(conversion_bytes * tokens, narrow_logits * logit_bytes * (tokens + completion_tokens))
 
 
 @trained(live=at("backward_loss"))

@@ -28,7 +28,7 @@ from typing import Any
 
 import attrs
 
-from alignsim import Architecture, Batch, InvalidInput, Problem, Result, Scenario
+from alignsim import Architecture, Batch, Given, InvalidInput, Problem, Result, Scenario, default_registry
 from alignsim.errors import suggestion
 from alignsim.frozen import FrozenDict, frozen
 from alignsim_plugins.architectures.hugging_face import from_config
@@ -52,7 +52,7 @@ ALGORITHMS: Mapping[tuple[str, bool], str] = {
     ("dpo", True): "DPO",
     ("dpo", False): "DPO-Precomputed",
     ("grpo", True): "GRPO",
-    ("grpo", False): "GRPO-Without-Reference",
+    ("grpo", False): "GRPO-No-KL",
     ("ppo", True): "TRL-PPO",
     ("generate", True): "Generation",
 }
@@ -169,7 +169,7 @@ def scenario(trace: Trace, accumulation_steps: int = 1) -> Scenario:
         components["reference.engine"] = "same-weights"
     return Scenario(
         name=trace.name,
-        algorithm=algorithm,
+        algorithm=default_registry().resolve("algorithms", algorithm),
         models=_models(algo, model),
         components=components,
         batch=_batch(s, accumulation_steps),
@@ -185,9 +185,7 @@ def _models(algo: str, model: Architecture) -> dict[str, Architecture]:
 
 def _batch(s: Mapping[str, Any], accumulation_steps: int) -> Batch:
     if s["algo"] == "generate":
-        return Batch(
-            rollout_sequences=s["batch"], rollout_tokens=s["seq"], prompt_tokens=s["seq"] - s["gen_tokens"]
-        )
+        return Batch(rollout_sequences=s["batch"], rollout_tokens=s["seq"], prompt_tokens=s["seq"] - s["gen_tokens"])
     return Batch(
         micro_batch=s["batch"],
         sequence_tokens=s["seq"],
@@ -196,13 +194,13 @@ def _batch(s: Mapping[str, Any], accumulation_steps: int) -> Batch:
     )
 
 
-def _givens(s: Mapping[str, Any], loss: str | None) -> dict[str, float]:
+def _givens(s: Mapping[str, Any], loss: str | None) -> dict[str, Given]:
     found: dict[str, float] = {}
     if loss == "trl-grpo":
         found |= {"policy.entropy": float(s["entropy"]), "policy.logits_to_keep": float(s["logits_to_keep"])}
     if s["lora"]:
         found |= lora_givens(s["lora"])
-    return found
+    return {path: Given(value, source="tensor traces: settings") for path, value in found.items()}
 
 
 def lora_givens(lora: Mapping[str, Any]) -> dict[str, float]:
