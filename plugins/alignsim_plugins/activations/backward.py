@@ -32,6 +32,7 @@ def mlp_backward(live_layer: Any, residual_bytes: Any, hidden: Any, compute_byte
 def experts_backward(
     experts: Any,
     norms_saved: Any,
+    qk_norms_saved: Any,
     attention_saved: Any,
     experts_saved: Any,
     experts_per_token: Any,
@@ -42,6 +43,7 @@ def experts_backward(
     """After the grouped gate and up: permuted input, its gradient and the projection's, beside norms and attention."""
     return (experts > 0) * (
         norms_saved
+        + qk_norms_saved
         + attention_saved
         + experts_saved
         - experts_per_token * compute_bytes * (2 * expert_ffn)

@@ -121,7 +121,7 @@ def adapter_saved(
     lora_dropout: Any,
     truth: Any = BOOL,
 ) -> Any:
-    """A(x) of every adapter, and x: as it is, once for all that read it; or cast or dropped, for each, with the mask."""
+    """A(x) of every adapter, and x: itself, once for all that read it; or cast or dropped, for each, with a mask."""
     return adapter_operand * lora_rank * adapters_of_layer + maths.where(
         adapter_shares > 0,
         adapter_operand * distinct_inputs,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from alignsim import Component, Const, hookimpl
+from alignsim import Component, hookimpl
 from alignsim_plugins.adapters.activations import ACTIVATIONS
 from alignsim_plugins.adapters.slot import ADAPTER
 from alignsim_plugins.adapters.targets import DEFAULTS, TARGETS
@@ -15,7 +15,7 @@ LORA = Component(
     name="lora",
     slot=ADAPTER,
     terms=(*TARGETS, *ACTIVATIONS),
-    defaults={**DEFAULTS, "frozen": Const(1, source=SOURCE)},
+    defaults=DEFAULTS,
     source=SOURCE,
 )
 

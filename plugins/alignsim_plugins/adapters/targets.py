@@ -20,12 +20,17 @@ DEFAULTS = {
     "lora_rank": Const(16, source="peft examples; r of LoraConfig"),
     "lora_dropout": Const(0, source="peft 0.21: LoraConfig, lora_dropout=0.0; any rate above 0 costs the same"),
     "adapter_bytes": Const(4, "byte/parameter", source="peft 0.21: autocast_adapter_dtype=True makes adapters 32-bit"),
+    "frozen": Const(1, source=SOURCE),
+    **{
+        name: Const(0, "parameter", source="adapters are matrices inside the layers")
+        for name in ("trained_embedding", "trained_head", "trained_vectors", "trained_experts")
+    },
     **{
         f"adapts_{name}": Const(1, source="all linear layers but the head")
         for name in ("query", "key", "value", "output", "gate", "up", "down")
     },
 }
-"""Numbers of an adapter; what it sits on is 1, what it does not is 0."""
+"""Numbers of adapters; what it sits on is 1, what it does not is 0."""
 
 
 @term("", per={"role"}, source=EXPERTS)
@@ -116,6 +121,44 @@ def adapter_weights(trainable_parameters: Any, adapter_bytes: Any) -> Any:
     return trainable_parameters * adapter_bytes
 
 
+@term("parameter", per={"role"}, during={"train"}, source=SOURCE)
+def largest_trained(
+    lora_rank: Any,
+    hidden: Any,
+    query_width: Any,
+    adapts_query: Any,
+    adapts_output: Any,
+    adapts_gate: Any,
+    adapts_up: Any,
+    adapts_down: Any,
+    ffn: Any,
+    adapted_ffn: Any,
+) -> Any:
+    """The longest of the thin matrices."""
+    return lora_rank * maths.maximum(
+        maths.maximum(hidden, maths.where(adapts_query + adapts_output > 0, query_width, 0)),
+        maths.where(adapts_gate + adapts_up + adapts_down > 0, maths.maximum(ffn, adapted_ffn), 0),
+    )
+
+
+@term("parameter", per={"role"}, during={"train"}, source=SOURCE)
+def largest_inner(largest_trained: Any) -> Any:
+    """All adapters are in the layers."""
+    return largest_trained
+
+
+@term("", per={"role"}, during={"train"}, source=SOURCE)
+def inner_side(lora_rank: Any) -> Any:
+    """The shorter side of an adapter's matrix."""
+    return lora_rank
+
+
+@term("parameter", per={"role"}, during={"train"}, source=SOURCE)
+def trained_edges(trainable_parameters: Any, lora_rank: Any, layers: Any, adapters_of_layer: Any) -> Any:
+    """The long sides of all matrices, and the rank twice for every adapter."""
+    return maths.safe_divide(trainable_parameters, lora_rank) + 2 * lora_rank * layers * adapters_of_layer
+
+
 TARGETS = (
     adapted_ffn,
     attention_ports,
@@ -124,4 +167,8 @@ TARGETS = (
     trainable_parameters,
     gradient_bytes,
     adapter_weights,
+    largest_trained,
+    largest_inner,
+    inner_side,
+    trained_edges,
 )
