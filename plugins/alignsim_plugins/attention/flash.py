@@ -1,4 +1,4 @@
-"""FlashAttention 2: grouped heads as they are, no scores, no mask; padding is cut out before it and put back after it."""
+"""FlashAttention 2: grouped heads as they are, no scores, no mask; padding is cut out before and put back after."""
 
 from __future__ import annotations
 
