@@ -6,11 +6,10 @@ from functools import partial
 from typing import Any
 
 from alignsim import Const, at, maths, term
+from alignsim_plugins.activations.inference import NO_ADAPTERS, NOTHING
 from alignsim_plugins.elements import BF16, BOOL, FP32, INT64, TRACES
 
 SOURCE = "transformers 5.24: generation/utils.py, _sample"
-NO_CASTS = Const(0, "byte", source="autocast keeps no casts for a role that is never trained")
-NO_ADAPTERS = Const(0, "byte/token", source="a role that is never trained has no adapters")
 PADDED = Const(
     0, source="prompts of one length; 1 where they are padded to the longest: a mask then hides padding from attention"
 )
@@ -112,7 +111,7 @@ def prefill_mask(rollout_sequences: Any, prompt_tokens: Any, padded_prompts: Any
 
 
 @generated(live=at("prefill", "decode"), source="torch.autocast keeps the cast of a weight that needs a gradient")
-def generation_casts(layer_casts: Any = NO_CASTS, head_cast: Any = NO_CASTS, adapter_casts: Any = NO_CASTS) -> Any:
+def generation_casts(layer_casts: Any = NOTHING, head_cast: Any = NOTHING, adapter_casts: Any = NOTHING) -> Any:
     """Casts of weights that need gradients are kept until a forward is over, even where no gradient is made."""
     return layer_casts + head_cast + adapter_casts
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -32,6 +32,8 @@ from alignsim import Architecture, Batch, Given, InvalidInput, Problem, Result, 
 from alignsim.errors import suggestion
 from alignsim.frozen import FrozenDict, frozen
 from alignsim_plugins.architectures.hugging_face import from_config
+
+T = TypeVar("T")
 
 SCHEMES: Mapping[str, str] = {
     "bf16": "bf16",
@@ -50,7 +52,7 @@ ALGORITHMS: Mapping[tuple[str, bool], str] = {
     ("sft", True): "SFT",
     ("rm", True): "RM",
     ("dpo", True): "DPO",
-    ("dpo", False): "DPO-Precomputed",
+    ("dpo", False): "DPO-No-Ref",
     ("grpo", True): "GRPO",
     ("grpo", False): "GRPO-No-KL",
     ("ppo", True): "TRL-PPO",
@@ -72,6 +74,18 @@ LOSSES: Mapping[tuple[str, str], str] = {
     ("ppo", "trl_legacy"): "trl-ppo",
 }
 """By ``algo`` and ``loss_impl``."""
+
+PROJECTIONS: Mapping[str, str] = {
+    "q_proj": "query",
+    "k_proj": "key",
+    "v_proj": "value",
+    "o_proj": "output",
+    "gate_proj": "gate",
+    "up_proj": "up",
+    "down_proj": "down",
+}
+ADAPTERS: Mapping[str, float] = {"fp32": 4.0, "bf16": 2.0}
+"""Bytes of a parameter of an adapter, by ``dtype``."""
 
 FORWARD = ("forward_layers", "forward_head", "loss")
 BACKWARD = ("backward_loss", "backward_head", "backward_last_layer", "backward_first_layer", "backward_end")
@@ -199,16 +213,23 @@ def _givens(s: Mapping[str, Any], loss: str | None) -> dict[str, Given]:
     if loss == "trl-grpo":
         found |= {"policy.entropy": float(s["entropy"]), "policy.logits_to_keep": float(s["logits_to_keep"])}
     if s["lora"]:
-        found |= lora_givens(s["lora"])
+        found |= {f"policy.{name}": value for name, value in _adapters(s["lora"]).items()}
     return {path: Given(value, source="tensor traces: settings") for path, value in found.items()}
 
 
-def lora_givens(lora: Mapping[str, Any]) -> dict[str, float]:
-    """Return the inputs of adapters of low rank."""
-    raise InvalidInput(Problem("lora", "adapters are not modelled"))
+def _adapters(lora: Mapping[str, Any]) -> dict[str, float]:
+    """Return the numbers of adapters; without ``targets``, they sit on all linear layers."""
+    targets = lora.get("targets") or tuple(PROJECTIONS)
+    adapted = [_known("lora.targets", PROJECTIONS, target) for target in targets]
+    return {
+        "lora_rank": float(lora["r"]),
+        "lora_dropout": float(lora["dropout"]),
+        "adapter_bytes": _known("lora.dtype", ADAPTERS, lora["dtype"]),
+        **{f"adapts_{name}": float(name in adapted) for name in PROJECTIONS.values()},
+    }
 
 
-def _known(field: str, table: Mapping[Any, str], value: Any) -> str:
+def _known(field: str, table: Mapping[Any, T], value: Any) -> T:
     if value not in table:
         hint = suggestion(str(value), [str(key) for key in table])
         raise InvalidInput(Problem(field, f"{value!r} is not modelled; {hint}"))
@@ -223,9 +244,9 @@ def predicted(trace: Trace) -> dict[str, float]:
     """
     run = scenario(trace).result
     found = _phases(run)
+    found["load"] = _load(run)
     if trace.settings["algo"] == "generate":
         return found
-    found["load"] = _load(run)
     found["optim_init"] = _first_step(run, trace)
     steps = trace.settings["grad_accum"]
     if steps > 1:
