@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any, TypeVar, cast
 
 import attrs
 
 from alignsim.errors import InvalidInput, Origin, Problem, UnitError, suggestion
-from alignsim.units import measure, to_base
+from alignsim.units import dimension, measure, to_base
 
 T = TypeVar("T")
 EXACT = 2.0**53
@@ -72,12 +73,20 @@ def given(
         return value
     expected = to_base(value, unit)
     least, most = (None if end is None else to_base(end, unit) for end in (low, high))
-    for end in (least, expected, most):
-        if end is not None and abs(end) > EXACT and end == int(end) and abs(end) < 2.0**63:
-            raise UnitError(f"{end:.0f} is above 2^53 and would not be exact")
+    for written, number in ((low, least), (value, expected), (high, most)):
+        if number is not None and _inexact(written, number, unit):
+            raise UnitError(f"{written} is above 2^53 and would not be exact")
     if (least is not None and least > expected) or (most is not None and most < expected):
         raise UnitError(f"low <= value <= high does not hold: {low!r}, {value!r}, {high!r}")
     return Given(expected, unit, least, most, source, obtained, origin)
+
+
+def _inexact(written: Any, number: float, unit: str) -> bool:
+    """Whether it is a whole number of things (bytes too), and so large that floats leave some out."""
+    if isinstance(written, int):
+        return abs(written) > EXACT
+    large = abs(number) > EXACT and not isinstance(written, float)
+    return large and number == int(number) and dimension(unit) in ("dimensionless", "[information]")
 
 
 def stated(value: Any) -> Given:
@@ -88,18 +97,18 @@ def stated(value: Any) -> Given:
     """
     if isinstance(value, Given):
         return value
-    number, unit = measure(value)
-    return given(number, unit)
+    return given(value, measure(value)[1])
 
 
 # One named function a unit: the only kind of converter that type checkers of attrs classes understand.
 def as_count(value: Any) -> int:
     """Return a whole number; text, fractions and truth values are refused."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    number: Any = value
+    if isinstance(value, bool) or not isinstance(value, int | float | Real):
         raise UnitError(f"expected a whole number, got {value!r}")
-    if value != value or value in (float("inf"), float("-inf")) or int(value) != value:
+    if number != number or number in (float("inf"), float("-inf")) or int(number) != number:
         raise UnitError(f"expected a whole number, got {value!r}")
-    return int(value)
+    return int(number)
 
 
 def as_bytes(value: Any) -> Given:

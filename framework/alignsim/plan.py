@@ -19,6 +19,8 @@ from alignsim.units import human
 if TYPE_CHECKING:
     from alignsim.kernel import Kernel
 
+PIECE = 64
+
 
 @attrs.frozen(eq=False)
 class Plan:
@@ -85,7 +87,8 @@ class Plan:
             for line in _statements(node, target, arguments, namespace):
                 lines.append("    " + line)
                 where[len(lines)] = path
-        lines.append(f"    return ({''.join(names[path] + ', ' for path in self.outputs)})")
+        # + 0.0 makes a float of a truth value or a whole number, and 0.0 of -0.0
+        lines.append(f"    return ({''.join(names[path] + ' + 0.0, ' for path in self.outputs)})")
         source = "\n".join(lines) + "\n"
         exec(compile(source, "<alignsim plan>", "exec"), namespace)
         return namespace["run"], source, where
@@ -109,14 +112,22 @@ class Plan:
         values = self.values(end)
         if changes:
             values = [changes.get(path, value) for path, value in zip(self.inputs, values, strict=True)]
-        try:
-            answers = self.run(values)
-        except ArithmeticError as error:
-            raise self._located(error, dict(zip(self.inputs, values, strict=True))) from error
+        answers = self.answers(values)
         found = dict(zip(self.outputs, answers, strict=True))
         if not all(map(math.isfinite, answers)):
             raise self._not_finite(found, dict(zip(self.inputs, values, strict=True)))
         return found
+
+    def answers(self, values: Sequence[float]) -> tuple[float, ...]:
+        """Return the values of the outputs, finite or not, for the values of the inputs.
+
+        Raises:
+            InvalidInput: a formula divides by zero.
+        """
+        try:
+            return self.run(values)
+        except ArithmeticError as error:
+            raise self._located(error, dict(zip(self.inputs, values, strict=True))) from error
 
     def _not_finite(self, answers: Mapping[str, float], values: Mapping[str, float]) -> InvalidInput:
         path, answer = next((path, answer) for path, answer in answers.items() if not math.isfinite(answer))
@@ -152,9 +163,10 @@ def _statements(node: Node, target: str, arguments: Sequence[str], namespace: di
         function = f"f{len(namespace)}"
         namespace[function] = node.term.formula.function
         return [f"{target} = {function}({', '.join(arguments)})"]
-    if node.kind == "sum":
-        return [f"{target} = {' + '.join(arguments)}"]
+    if node.kind == "sum":  # from left to right; in pieces, since Python's parser nests
+        pieces = [arguments[i : i + PIECE] for i in range(0, len(arguments), PIECE)]
+        return [f"{target} = {' + '.join([target] * (i > 0) + [*piece])}" for i, piece in enumerate(pieces)]
     if node.kind == "masked":
         return [f"{target} = {arguments[0]} if {arguments[1]} > 0 else 0.0"]
     first, *rest = dict.fromkeys(arguments)
-    return [f"{target} = {first}", *(f"if {other} > {target}: {target} = {other}" for other in rest)]
+    return [f"{target} = {first}", *(f"if {o} > {target} or {o} != {o}: {target} = {o}" for o in rest)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import attrs
@@ -65,16 +65,26 @@ class Scenario(Question):
 
     def __attrs_post_init__(self) -> None:
         registry = self.registry
-        _set(self, "algorithm", registry.resolve("algorithms", self.algorithm))
-        _set(self, "models", {r: registry.resolve("architectures", m) for r, m in self.models.items()})
+        wrong = list(self._mistyped())
+        if wrong:
+            raise InvalidInput(wrong)
+        _set(self, "algorithm", registry.resolve("algorithms", self.algorithm, "Scenario.algorithm"))
+        _set(
+            self,
+            "models",
+            {r: registry.resolve("architectures", m, f"Scenario.models[{r!r}]") for r, m in self.models.items()},
+        )
         if isinstance(self.accelerator, Mapping):
             _set(
                 self,
                 "accelerator",
-                {p: registry.resolve("accelerators", a) for p, a in self.accelerator.items()},
+                {
+                    p: registry.resolve("accelerators", a, f"Scenario.accelerator[{p!r}]")
+                    for p, a in self.accelerator.items()
+                },
             )
         elif self.accelerator is not None:
-            _set(self, "accelerator", registry.resolve("accelerators", self.accelerator))
+            _set(self, "accelerator", registry.resolve("accelerators", self.accelerator, "Scenario.accelerator"))
         _set(self, "components", {k: self._component(k, c) for k, c in self.components.items()})
         givens: dict[str, Given] = {}
         problems: list[Problem] = []
@@ -86,10 +96,35 @@ class Scenario(Question):
         if problems:
             raise InvalidInput(problems)
         _set(self, "givens", givens)
-        _set(self, "terms", tuple(self.terms))
+
+    def _mistyped(self) -> Iterator[Problem]:
+        layout: Any = self.layout
+        terms: Any = self.terms
+        for field in ("models", "layouts", "components", "givens", "places"):
+            value = getattr(self, field)
+            if not isinstance(value, Mapping):
+                yield Problem(field, f"expected a dictionary, got {value!r}")
+            elif field in ("layouts", "places"):
+                kind = Layout if field == "layouts" else Place
+                for role, item in value.items():
+                    if not isinstance(item, kind):
+                        yield Problem(f"{field}[{role!r}]", f"expected a {kind.__name__}, got {item!r}")
+                _set(self, field, dict(value))
+        if not isinstance(layout, Layout):
+            yield Problem("layout", f"expected a Layout, got {layout!r}")
+        if not isinstance(terms, Iterable):
+            yield Problem("terms", f"expected terms, got {terms!r}")
+            return
+        terms = tuple(terms)
+        _set(self, "terms", terms)
+        for item in terms:
+            if not isinstance(item, Term):
+                yield Problem("terms", f"expected a term, a function under @term(...); got {item!r}")
 
     def _component(self, key: str, component: Component | str) -> Component:
         slot = key.rpartition(".")[2]
+        if not isinstance(component, Component | str):
+            raise InvalidInput(Problem(f"components[{key!r}]", f"expected a component or its name, got {component!r}"))
         found = component if isinstance(component, Component) else self.registry.component(slot, component)
         if found.slot.name != slot:
             raise InvalidInput(
@@ -106,9 +141,19 @@ class Scenario(Question):
                         f"{field}[{role!r}]",
                         f"algorithm {self.algorithm.name} has no such role; {suggestion(role, self.algorithm.roles)}",
                     )
+        named: dict[str, tuple[str, Architecture]] = {}
         for role in self.algorithm.roles:
-            if self._model(role) is None:
+            model = self._model(role)
+            if model is None:
                 yield Problem(f"models[{role!r}]", f"role {role!r} needs a model")
+                continue
+            other, known = named.setdefault(model.name, (role, model))
+            if known != model:
+                message = f"is another model than that of {other!r}, but has the same name {model.name!r}"
+                yield Problem(f"models[{role!r}]", f"{message}; rename one of them")
+        pools = {self.places.get(role, Place()).pool for role in self.algorithm.roles}
+        for pool in set(self.accelerator) - pools if isinstance(self.accelerator, Mapping) else ():
+            yield Problem(f"accelerator[{pool!r}]", f"no role is in such a pool; {suggestion(pool, pools)}")
         for key in self.components:
             role = key.rpartition(".")[0]
             if role and role not in self.algorithm.roles:
@@ -188,7 +233,7 @@ class Scenario(Question):
         if given:
             own["givens"] = {**self.givens, **own.get("givens", {}), **self._inputs(given)}
         if "algorithm" in own:
-            roles = self.registry.resolve("algorithms", own["algorithm"]).roles
+            roles = self.registry.resolve("algorithms", own["algorithm"], "Scenario.algorithm").roles
             for field in ("models", "layouts", "places", "components"):
                 kept = {k: v for k, v in getattr(self, field).items() if _role(field, k) in (*roles, "")}
                 own.setdefault(field, kept)

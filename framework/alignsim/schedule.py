@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import attrs
 
-from alignsim.algorithm import INIT, Algorithm
+from alignsim.algorithm import AWAY, INIT, Algorithm
 
 LAPS = ("init", "first", "steady")
 
@@ -76,7 +76,7 @@ def _moments(algorithm: Algorithm, phase: str) -> Iterator[tuple[str, str]]:
             role, _, moment = event.partition(".")
             yield role, moment
         return
-    busy = [r for r in algorithm.roles if algorithm.activity(phase, r).name not in ("idle", "asleep", "offloaded")]
+    busy = [r for r in algorithm.roles if not algorithm.activity(phase, r).kinds & AWAY]
     for role in busy or algorithm.roles[:1]:
         for moment in algorithm.activity(phase, role).moments:
             yield role, moment
@@ -161,7 +161,8 @@ def span(first: str, last: str, *, without: tuple[str, ...] = ()) -> Liveness:
         starts, ends = _own(schedule, phase, role, (first,)), _own(schedule, phase, role, (last,))
         for start in starts:
             here = schedule.events[start]
-            same = [e for e in ends if e >= start and schedule.events[e].phase == here.phase]
+            there = ((e, schedule.events[e]) for e in ends if e >= start)
+            same = [e for e, event in there if (event.lap, event.phase) == (here.lap, here.phase)]
             if same:
                 found.update(range(start, same[0] + 1))
         return frozenset(found.difference(_own(schedule, phase, role, without)))

@@ -54,8 +54,9 @@ class Sweep:
         graph = self.plan.graph
         leaves = list(dict.fromkeys(_leaves(graph.nodes, graph.resolve(path or self.plan.outputs[0]))))
         values = sweep(Plan(graph, tuple(leaves)), self.columns)
+        spelt = [graph.nodes[leaf].inputs[0] if graph.nodes[leaf].kind == "masked" else leaf for leaf in leaves]
         largest = np.argmax(np.stack([values[leaf] for leaf in leaves]), axis=0)
-        return [leaves[i] for i in largest.tolist()]
+        return [spelt[i] for i in largest.tolist()]
 
 
 def _leaves(nodes: Mapping[str, Node], path: str) -> Iterator[str]:
@@ -130,7 +131,7 @@ def as_column(name: str, values: Any) -> Column:
         raise InvalidInput(Problem(name, f"cannot be swept over {values!r}; give a list of numbers")) from None
     if floats.ndim != 1 or not floats.size:
         raise InvalidInput(Problem(name, f"must be a non-empty row of numbers, not of shape {floats.shape}"))
-    if column.dtype.kind in "iu" and float(np.abs(floats).max()) > EXACT:
+    if column.dtype.kind in "iu" and max(int(column.max()), -int(column.min())) > EXACT:
         raise InvalidInput(Problem(name, "has a whole number above 2^53, which would not be exact"))
     floats.flags.writeable = False
     return floats

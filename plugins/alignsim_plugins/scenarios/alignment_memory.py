@@ -93,7 +93,8 @@ class AlignmentMemoryScenario(Question):
 
     def __attrs_post_init__(self) -> None:
         for field in ("policy", "critic"):  # names of catalogue models are accepted
-            object.__setattr__(self, field, self.registry.resolve("architectures", getattr(self, field)))
+            where = f"{type(self).__name__}.{field}"
+            object.__setattr__(self, field, self.registry.resolve("architectures", getattr(self, field), where))
 
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with the fields together."""
