@@ -64,6 +64,15 @@ AWAY = frozenset({"idle", "asleep", "offloaded"})
 INIT = "init"
 
 
+def _completed(activity: Activity) -> Activity:
+    """Let an activity that is like another have its moments, unless it has its own, and be where that is."""
+    if activity.like is None:
+        return activity
+    model = ACTIVITIES[activity.like]
+    moments = activity.moments or model.moments
+    return attrs.evolve(activity, moments=moments, resident=activity.resident and model.resident)
+
+
 def _table(phases: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Activity]]:
     problems = []
     table: dict[str, Mapping[str, Activity]] = {}
@@ -83,11 +92,7 @@ def _table(phases: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str,
                     )
                 )
             else:
-                row[role] = (
-                    attrs.evolve(found, moments=ACTIVITIES[found.like].moments)
-                    if found.like and not found.moments
-                    else found
-                )
+                row[role] = _completed(found)
         table[phase] = frozen(row)
     if problems:
         raise CompositionError(problems)

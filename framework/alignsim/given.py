@@ -33,6 +33,7 @@ class Given:
         source: where the number is from: a data sheet, a paper, a default with its version, ``user``.
         obtained: how: ``stated``, ``vendor``, ``measured``, ``inferred`` or ``default``.
         origin: the file and line it was read from.
+        least: the least that it may be, as a count or a size; a sweep refuses less.
     """
 
     value: float
@@ -42,6 +43,7 @@ class Given:
     source: str = "user"
     obtained: str = "stated"
     origin: Origin | None = None
+    least: float | None = None
 
     def at(self, end: str) -> float:
         """Return the value at the ``low``, ``expected`` or ``high`` end of the range."""
@@ -141,15 +143,26 @@ def _measured(value: Any, unit: str) -> Given:
     return given(value, unit)
 
 
-def at_least(least: float) -> Callable[[Any, Any, Any], None]:
-    """Return an attrs validator for numbers that are at least ``least``; None passes."""
+@attrs.frozen
+class AtLeast:
+    """An attrs validator for numbers that are at least ``least``; None passes."""
 
-    def check(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    least: float
+
+    def __call__(self, _: Any, field: attrs.Attribute[Any], value: Any) -> None:
+        """Refuse a number that is less.
+
+        Raises:
+            InvalidInput: it is.
+        """
         number = value.value if isinstance(value, Given) else value
-        if number is not None and number < least:
-            raise InvalidInput(Problem(field.name, f"must be at least {least:g}, got {number:g}"))
+        if number is not None and number < self.least:
+            raise InvalidInput(Problem(field.name, f"must be at least {self.least:g}, got {number:g}"))
 
-    return check
+
+def at_least(least: float) -> Any:
+    """Return an attrs validator for numbers that are at least ``least``; None passes."""
+    return AtLeast(least)
 
 
 def above(least: float) -> Callable[[Any, Any, Any], None]:
@@ -235,5 +248,6 @@ class Inputs:
             if isinstance(value, Given):
                 found[field.name] = value if value.source != "user" else attrs.evolve(value, source=source)
             elif isinstance(value, bool | int | float):
-                found[field.name] = Given(float(value), field.metadata.get("unit", ""), source=source)
+                least = field.validator.least if isinstance(field.validator, AtLeast) else None
+                found[field.name] = Given(float(value), source=source, least=least)
         return found

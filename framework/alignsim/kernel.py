@@ -1,8 +1,8 @@
 """A plan specialised for what varies: the formulas inlined into straight-line NumPy code.
 
 What does not vary is computed once, as plain numbers; exact identities are dropped; the rest runs in chunks that
-fit a cache. The answers are those of one configuration at a time, bit for bit: the same operations on the same
-numbers in the same order.
+fit a cache. The answers are those of one configuration at a time, bit for bit but for the sign of a zero: the same
+operations on the same numbers in the same order.
 """
 
 from __future__ import annotations
@@ -109,9 +109,8 @@ class Kernel:
             for start in range(0, rows, chunk):
                 part = slice(start, min(start + chunk, rows))
                 used = [column[part] for column in (*columns, *moving)]
-                signed = not all(cells.min() > 0 for cells in used[: len(columns)])
                 try:
-                    kernel(*used, *(c[: part.stop - start] for c in chunks), signed)
+                    kernel(*used, *(c[: part.stop - start] for c in chunks))
                 except ArithmeticError:  # NumPy would go on where Python refuses, even in a branch that is not taken
                     self._refuse(columns, {})
                     self._row_by_row(range(part.start, part.stop), columns, outputs)

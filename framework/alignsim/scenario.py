@@ -12,6 +12,7 @@ from alignsim.architecture import Architecture
 from alignsim.batch import Batch
 from alignsim.component import Component
 from alignsim.errors import InvalidInput, Problem, UnknownName, suggestion
+from alignsim.frozen import frozen
 from alignsim.given import Given, Inputs, described, stated
 from alignsim.hardware import Accelerator
 from alignsim.layout import Layout, Place
@@ -226,6 +227,8 @@ class Scenario(Question):
         given = {name: value for name, value in changes.items() if name not in own}
         for field in ("layout", "batch"):
             part = own.get(field, getattr(self, field))
+            if not isinstance(part, Inputs):
+                continue  # refused below, as what it is
             sizes = _names(type(part)) - _names(Inputs)
             named = {name: given.pop(name) for name in tuple(given) if name in sizes and name not in self.givens}
             if named:
@@ -260,7 +263,7 @@ class Scenario(Question):
 
 
 def _set(scenario: Scenario, field: str, value: Any) -> None:
-    object.__setattr__(scenario, field, value)
+    object.__setattr__(scenario, field, frozen(value) if isinstance(value, dict) else value)
 
 
 def _names(cls: type) -> set[str]:

@@ -43,12 +43,6 @@ class Step:
         divides = self.function == "divide" and not (_is_constant(self.operands[1]) and float(self.operands[1]))
         return divides or self.function == "rowwise"
 
-    @property
-    def may_be_negative(self) -> bool:
-        """Whether it may give less than 0, or -0.0, of numbers above 0."""
-        minus = any(operand.startswith("-") for operand in self.operands)
-        return minus or self.function in ("subtract", "negative", "rowwise")
-
 
 def _is_constant(operand: str) -> bool:
     return not operand[0].isalpha()
@@ -80,13 +74,12 @@ class Straight:
     def function(self, inputs: int, outputs: Sequence[str]) -> tuple[str, int]:
         """Return the source of ``kernel``, and how many scratch chunks it takes after columns and output columns.
 
-        Then come a chunk of totals, which stays finite only while all columns and all answers are, and whether some
-        column has numbers that are not above 0, of which signs of zero may come.
+        Then comes a chunk of totals, which stays finite only while all columns and all answers are.
         """
         body = _Body([f"a{i}" for i in range(inputs)], outputs)
         lines = list(body.lines(self._needed(outputs)))
         names = [*body.inputs, *(f"o{i}" for i in range(len(outputs)))]
-        names += [*(f"s{i}" for i in range(body.scratch)), "total", "signed"]
+        names += [*(f"s{i}" for i in range(body.scratch)), "total"]
         return "\n    ".join([f"def kernel({', '.join(names)}):", *lines, "return"]) + "\n", body.scratch
 
     def _needed(self, outputs: Sequence[str]) -> list[Step]:
@@ -129,9 +122,6 @@ class _Body:
             if self.places.get(output) != f"o{i}":
                 yield f"o{i}[...] = {self.places.get(output, output)}"
         telling = _telling(steps, [*asked, *(column for column in self.inputs if column not in asked)])
-        minus = any(step.may_be_negative for step in steps) or any(output.startswith("-") for output in self.outputs)
-        sometimes = "" if minus else "if signed: "
-        yield from (f"{sometimes}add(o{i}, 0.0, out=o{i})" for i in range(len(self.outputs)))  # makes 0.0 of -0.0
         yield from (f"add(total, {asked.get(value, value)}, out=total)" for value in telling)
 
     def _scratch(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from alignsim.errors import InvalidInput, Problem, UnknownName
-from alignsim.given import EXACT
+from alignsim.given import EXACT, Given
 from alignsim.graph import Node
 from alignsim.kernel import Column, Kernel, check_finite
 from alignsim.plan import Plan
@@ -83,7 +83,8 @@ def sweep(plan: Plan, columns: Mapping[str, Any]) -> Sweep:
         path = plan.graph.input_path(name)
         if path in found:
             raise InvalidInput(Problem(name, f"is {path}, which another column sets already"))
-        found[path] = as_column(name, [values] if isinstance(values, int | float) else values)
+        column = as_column(name, [values] if isinstance(values, int | float) else values)
+        found[path] = _in_domain(name, column, plan.graph.nodes[path].given)
     rows = max(len(column) for column in found.values())
     uneven = {name: len(column) for name, column in found.items() if len(column) not in (1, rows)}
     if uneven:
@@ -112,6 +113,14 @@ def grid(**axes: Any) -> dict[str, Column]:
 
     columns = [as_column(name, [v] if isinstance(v, int | float) else v) for name, v in axes.items()]
     return {name: mesh.ravel() for name, mesh in zip(axes, np.meshgrid(*columns, indexing="ij"), strict=True)}
+
+
+def _in_domain(name: str, column: Column, number: Given | None) -> Column:
+    """Return the column, unless it has less of something than there can be."""
+    least = float(column.min())
+    if number is not None and number.least is not None and least < number.least:
+        raise InvalidInput(Problem(name, f"must be at least {number.least:g}, got {least:g}"))
+    return column
 
 
 def as_column(name: str, values: Any) -> Column:

@@ -67,7 +67,7 @@ def graphs(draw):
 
 
 def bits(number):
-    return struct.pack("<d", float(number))
+    return struct.pack("<d", float(number) + 0.0)  # a zero has no sign here
 
 
 def alone(plan, changes):

@@ -81,12 +81,10 @@ def code(plan: Plan, *varying: str) -> str:
 def test_every_operation_is_done_once_and_answers_are_written_in_place():
     plan = plan_of("p", "q", p=(product, ("a", "b")), q=(product_and_more, ("a", "b")))
     assert code(plan, "a", "b") == (
-        "def kernel(a0, a1, o0, o1, s0, total, signed):\n"
+        "def kernel(a0, a1, o0, o1, s0, total):\n"
         "    multiply(a0, a1, out=o0)\n"
         "    divide(o0, 2.0, out=s0)\n"
         "    add(o0, s0, out=o1)\n"
-        "    if signed: add(o0, 0.0, out=o0)\n"
-        "    if signed: add(o1, 0.0, out=o1)\n"
         "    add(total, o1, out=total)\n"
         "    return\n"
     )
