@@ -165,7 +165,7 @@ def test_one_input_has_one_column():
         ({"tp_size": [float("nan")]}, "not finite"),
         ({"tp_size": [2**53 + 1]}, r"above 2\^53"),
         ({"tp_size": [1, 2], "pp_size": [1, 2, 3]}, "columns differ in length"),
-        ({"tp_size": [1, 0]}, "tp_size: must be at least 1, got 0"),
+        ({"tp_size": [1, 0]}, "tensor: must be at least 1, got 0"),
         ({"rollout_tokens": [5, -1]}, "must be at least 0, got -1"),
     ],
 )
