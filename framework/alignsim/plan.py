@@ -1,6 +1,6 @@
 """A graph compiled for some outputs: generated straight-line Python, one call a formula.
 
-One configuration is plain Python on floats and never loads NumPy. Many at once are :mod:`alignsim.sweep`.
+One configuration is plain Python on floats and needs no NumPy. Many at once are :mod:`alignsim.sweep`.
 """
 
 from __future__ import annotations

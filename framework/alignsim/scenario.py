@@ -24,6 +24,29 @@ from alignsim.term import Term
 S = TypeVar("S", bound="Scenario")
 
 
+# Names pass through these, which tell type checkers that they may; they are looked up in the scenario's own registry.
+def _algorithm(value: Algorithm | str) -> Algorithm:
+    return value  # type: ignore[return-value]
+
+
+def _models(value: Mapping[str, Architecture | str]) -> Mapping[str, Architecture]:
+    return value  # type: ignore[return-value]
+
+
+def _accelerator(
+    value: Accelerator | str | Mapping[str, Accelerator | str] | None,
+) -> Accelerator | Mapping[str, Accelerator] | None:
+    return value  # type: ignore[return-value]
+
+
+def _components(value: Mapping[str, Component | str]) -> Mapping[str, Component]:
+    return value  # type: ignore[return-value]
+
+
+def _givens(value: Mapping[str, Any]) -> Mapping[str, Given]:
+    return value
+
+
 @described
 @attrs.frozen(kw_only=True, slots=False)
 class Scenario(Question):
@@ -50,14 +73,14 @@ class Scenario(Question):
     """
 
     name: str = "run"
-    algorithm: Algorithm
-    models: Mapping[str, Architecture]
-    accelerator: Accelerator | Mapping[str, Accelerator] | None = None
+    algorithm: Algorithm = attrs.field(converter=_algorithm)
+    models: Mapping[str, Architecture] = attrs.field(converter=_models)
+    accelerator: Accelerator | Mapping[str, Accelerator] | None = attrs.field(default=None, converter=_accelerator)
     layout: Layout = attrs.field(factory=Layout)
     layouts: Mapping[str, Layout] = attrs.field(factory=dict)
     batch: Batch = attrs.field(factory=Batch)
-    components: Mapping[str, Component] = attrs.field(factory=dict)
-    givens: Mapping[str, Given] = attrs.field(factory=dict)
+    components: Mapping[str, Component] = attrs.field(factory=dict, converter=_components)
+    givens: Mapping[str, Given] = attrs.field(factory=dict, converter=_givens)
     places: Mapping[str, Place] = attrs.field(factory=dict)
     terms: tuple[Term, ...] = ()
     resource: str = "device"
@@ -148,6 +171,12 @@ class Scenario(Question):
             if model is None:
                 yield Problem(f"models[{role!r}]", f"role {role!r} needs a model")
                 continue
+            layout = self.layouts.get(role, self.layout)
+            for degree, most, of in (("tensor", model.heads, "heads"), ("pipeline", model.layers, "layers")):
+                got = getattr(layout, degree)
+                if got > most:
+                    message = f"must be at most {most}, the {of} of {model.name} for role {role!r}; got {got}"
+                    yield Problem(f"layout.{degree}", message)
             other, known = named.setdefault(model.name, (role, model))
             if known != model:
                 message = f"is another model than that of {other!r}, but has the same name {model.name!r}"

@@ -6,7 +6,7 @@ import pytest
 
 from alignsim import Activity, Algorithm, after, always, at, resident, span, while_
 from alignsim.errors import CompositionError
-from alignsim.schedule import Schedule, steady_lap
+from alignsim.schedule import Schedule
 
 TRAIN = ("forward", "backward_start", "backward_end", "optimizer_step")
 DPO = Algorithm(
@@ -38,7 +38,6 @@ def test_every_instant_of_dpo_in_its_own_order():
     lap = [f"update:{e.replace('.', '/')}" for e in DPO.order["update"]]
     wanted = ["init:policy/load", "init:reference/load", *(f"first~{e}" for e in lap), *lap]
     assert [str(event) for event in Schedule.of(DPO).events] == wanted
-    assert [str(Schedule.of(DPO).events[i]) for i in steady_lap(Schedule.of(DPO))] == lap
 
 
 def test_the_references_forward_is_inside_the_policys_span():
