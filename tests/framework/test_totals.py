@@ -33,7 +33,7 @@ from alignsim.plan import Plan
 from alignsim.result import Result
 from alignsim.schedule import Schedule
 from alignsim.sweep import sweep
-from small_graphs import DEVICE, LONE, PAIR, formula, graph_of, terms_of, values_of
+from small_graphs import DEVICE, LONE, PAIR, TRAIN, formula, graph_of, terms_of, values_of
 
 ENGINE = Slot(name="engine")
 PIPELINE = Component(
@@ -314,7 +314,7 @@ def test_a_kind_of_rank_of_one_pool_is_not_in_another():
 
 
 def test_phases_side_by_side_hold_what_all_have_and_each_ones_largest_transient():
-    table = {"rollout": {"policy": "generate"}, "update": {"policy": "idle", "critic": "train"}}
+    table = {"rollout": {"policy": "generate"}, "update": {"policy": "idle", "critic": TRAIN}}
     terms = (
         held("weights", always),
         held("cache", at("decode")),
@@ -324,7 +324,7 @@ def test_phases_side_by_side_hold_what_all_have_and_each_ones_largest_transient(
     )
     values = {"weights": 10, "cache": 7, "prefix": 9, "activations": 20, "step": 25}
     for concurrent, wanted in ((), 45), ((("rollout", "update"),), 20 + 9 + 25):
-        narrow = {"cache": "generate", "prefix": "generate", "activations": "train", "step": "train"}
+        narrow = {"cache": "generate", "prefix": "generate", "activations": TRAIN, "step": TRAIN}
         bound = [
             term(
                 "byte",
