@@ -10,7 +10,7 @@ import attrs
 from alignsim.algorithm import Algorithm
 from alignsim.architecture import Architecture
 from alignsim.batch import Batch
-from alignsim.component import Component
+from alignsim.component import NONE, Component, Slot
 from alignsim.errors import InvalidInput, Problem, UnknownName, suggestion
 from alignsim.frozen import frozen
 from alignsim.given import Given, Inputs, described, stated
@@ -21,6 +21,7 @@ from alignsim.question import Question
 from alignsim.registry import Registry, default_registry
 from alignsim.term import Term
 
+EVERY = "*"
 S = TypeVar("S", bound="Scenario")
 
 
@@ -60,7 +61,8 @@ class Scenario(Question):
         accelerator: the device of every pool, or pool -> device.
         layout: how models are spread; ``layouts`` says otherwise for some roles.
         batch: how much work there is at once.
-        components: fillings of slots, by ``slot`` for all roles that need it or by ``role.slot``.
+        components: fillings of slots, by ``slot`` for all roles that need it or by ``role.slot``; ``{"*": "none"}``
+            fills every other slot with nothing.
         givens: numbers by path that are set on purpose; ``role.name`` or just ``name`` in the simple cases.
         places: role -> process and pool.
         terms: terms added to those of the plugins.
@@ -109,7 +111,10 @@ class Scenario(Question):
             )
         elif self.accelerator is not None:
             _set(self, "accelerator", registry.resolve("accelerators", self.accelerator, "Scenario.accelerator"))
-        _set(self, "components", {k: self._component(k, c) for k, c in self.components.items()})
+        chosen = {k: self._component(k, c) for k, c in self.components.items() if k != EVERY}
+        if EVERY in self.components:
+            chosen = {name: slot.none for name, slot in self._others(chosen)} | chosen
+        _set(self, "components", chosen)
         givens: dict[str, Given] = {}
         problems: list[Problem] = []
         for path, value in self.givens.items():
@@ -144,6 +149,13 @@ class Scenario(Question):
         for item in terms:
             if not isinstance(item, Term):
                 yield Problem("terms", f"expected a term, a function under @term(...); got {item!r}")
+
+    def _others(self, chosen: Mapping[str, Component]) -> Iterator[tuple[str, Slot]]:
+        if self.components[EVERY] != NONE:  # type: ignore[comparison-overlap]  # names are accepted
+            raise InvalidInput(
+                Problem(f"components[{EVERY!r}]", f"can only be {NONE!r}, got {self.components[EVERY]!r}")
+            )
+        yield from ((name, slot) for name, slot in self.registry.slots.items() if name not in chosen)
 
     def _component(self, key: str, component: Component | str) -> Component:
         slot = key.rpartition(".")[2]

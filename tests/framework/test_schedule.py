@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from alignsim import Activity, Algorithm, after, always, at, resident, span, while_
@@ -9,6 +11,7 @@ from alignsim.errors import CompositionError
 from alignsim.schedule import Schedule
 from small_graphs import INFER, TRAIN
 
+INFER_MOMENTS = ("forward_layers", "forward_head", "loss")
 MOMENTS = ("forward", "backward_start", "backward_end", "optimizer_step")
 DPO = Algorithm(
     name="DPO",
@@ -124,9 +127,13 @@ def test_activities_of_ones_own():
     scan = Activity("scan", like="infer")
     parked = Activity("parked", like="offloaded", resident=False)
     own = Algorithm(name="own", phases={"a": {"x": judge, "y": scan, "z": parked}})
-    assert [str(e) for e in Schedule.of(own).events if e.lap == "steady"] == ["a:x/read", "a:x/write", "a:y/forward"]
+    assert [str(e) for e in Schedule.of(own).events if e.lap == "steady"] == [
+        "a:x/read",
+        "a:x/write",
+        *(f"a:y/{moment}" for moment in INFER_MOMENTS),
+    ]
     assert own.activities("x") == {"judge", "generate"}
-    assert len(steady(own, while_("generate"), "x")) == 3
+    assert len(steady(own, while_("generate"), "x")) == 5
     assert steady(own, resident, "z") == []
 
 
@@ -166,13 +173,13 @@ def test_all_that_is_wrong_with_a_table_at_once():
 
 
 def test_an_order_need_not_say_when_somebody_is_away():
-    fields = {"phases": {"u": {"p": TRAIN, "q": "offloaded", "r": "idle"}}, "order": {"u": [f"p.{m}" for m in TRAIN]}}
+    fields = {"phases": {"u": {"p": TRAIN, "q": "offloaded", "r": "idle"}}, "order": {"u": [f"p.{m}" for m in MOMENTS]}}
     events = Schedule.of(Algorithm(name="X", **fields)).events  # type: ignore[arg-type]
     assert [e.role for e in events if e.lap == "steady"] == ["p"] * 4
 
 
 def test_a_table_is_not_the_dictionary_that_it_was_made_of():
-    table = {"u": {"p": TRAIN}}
+    table: dict[str, dict[str, Any]] = {"u": {"p": TRAIN}}
     order = {"u": [f"p.{m}" for m in MOMENTS]}
     models = {"p": "p"}
     algorithm = Algorithm(name="X", phases=table, order=order, model_of=models)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
+from typing import Any
+
 import pytest
 from hypothesis import given as forall
 from hypothesis import reject, settings
@@ -314,7 +316,7 @@ def test_a_kind_of_rank_of_one_pool_is_not_in_another():
 
 
 def test_phases_side_by_side_hold_what_all_have_and_each_ones_largest_transient():
-    table = {"rollout": {"policy": "generate"}, "update": {"policy": "idle", "critic": TRAIN}}
+    table: dict[str, dict[str, Any]] = {"rollout": {"policy": "generate"}, "update": {"policy": "idle", "critic": TRAIN}}
     terms = (
         held("weights", always),
         held("cache", at("decode")),
@@ -324,7 +326,7 @@ def test_phases_side_by_side_hold_what_all_have_and_each_ones_largest_transient(
     )
     values = {"weights": 10, "cache": 7, "prefix": 9, "activations": 20, "step": 25}
     for concurrent, wanted in ((), 45), ((("rollout", "update"),), 20 + 9 + 25):
-        narrow = {"cache": "generate", "prefix": "generate", "activations": TRAIN, "step": TRAIN}
+        narrow = {"cache": "generate", "prefix": "generate", "activations": "train", "step": "train"}
         bound = [
             term(
                 "byte",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
-from alignsim import Scenarios, default_registry
+from alignsim import Batch, Scenario, Scenarios, default_registry
 from alignsim.solver import Solver
 
 REGISTRY = default_registry()
@@ -20,13 +22,41 @@ TERMS = {
 }
 
 
+BASE = {
+    "precision": "bf16",
+    "optimizer": "adamw-fused",
+    "adapter": "full",
+    "recompute": "none",
+    "attention": "sdpa",
+    "packing": "equal",
+    "loss": "cross-entropy",
+    "layers": "transformers",
+    "engine": "single-device",
+    "rollout": "full-cache",
+}
+BATCH = Batch(micro_batch=2, sequence_tokens=512, prompt_tokens=256, rollout_sequences=4, rollout_tokens=512)
+
+
+def runs():
+    """A run of every algorithm, and one for every component with the others as usual."""
+    for name, algorithm in REGISTRY.algorithms.items():
+        models = dict.fromkeys(algorithm.roles, "Qwen2.5-0.5B")
+        yield Scenario(name=name, algorithm=algorithm, models=models, components=BASE, batch=BATCH)
+    for component in REGISTRY.components.values():
+        chosen = {**BASE, component.slot.name: component}
+        yield Scenario(
+            algorithm="PPO", models={"policy": "Qwen2.5-0.5B", "critic": "Qwen3-0.6B"}, components=chosen, batch=BATCH
+        )
+
+
+@cache
 def composed():
-    """Every scenario, and its run under every algorithm: composing one checks the units of all its formulas."""
-    for scenario in REGISTRY.scenarios.values():
-        yield scenario.graph
-        if hasattr(scenario, "as_run"):
-            for algorithm in REGISTRY.algorithms.values():
-                yield scenario.as_run(algorithm=algorithm).graph
+    """Graphs of everything built in: composing one checks the units of all its formulas."""
+    return [
+        *(s.graph for s in REGISTRY.scenarios.values()),
+        *(s.as_run().graph for s in REGISTRY.scenarios.values()),
+        *(run.graph for run in runs()),
+    ]
 
 
 def test_there_are_some():
