@@ -11,6 +11,8 @@ COMMANDS = (
     "run",
     "explain",
     "graph",
+    "validate",
+    "compare",
     "hardware",
     "models",
     "algorithms",
