@@ -103,6 +103,16 @@ def test_a_run_and_its_measurements():
     assert row.phase_errors == {"update": 0.0, instant: 0.0}
 
 
+def test_instants_are_compared_with_instants():
+    components = {"precision": "bf16", "engine": "single-device", "rollout": "transformers-cache"}
+    batch = {"rollout_sequences": 2, "rollout_tokens": 64, "prompt_tokens": 8}
+    generation = {"algorithm": "Generation", "models": {"policy": TOY}, "components": components, "batch": batch}
+    instants = {"generate:policy/prefill": 1, "generate:policy/decode": 2}
+    row = compare(cases({"runs": [{"scenario": generation, "measured": {"phases": instants}}]})).rows[0]
+    assert (row.phase, row.measured_phase, row.phase_agrees) == (*["generate:policy/decode"] * 2, True)
+    assert set(row.phases) == set(instants)
+
+
 def test_a_peak_is_the_largest_phase_unless_it_is_told():
     assert next(cases(run(phases={"update": 5}))).measured_peak == 5
     case = next(cases({"runs": [{"scenario": changed(), "measured": {"peak": 7}}]}))
