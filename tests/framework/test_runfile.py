@@ -50,7 +50,8 @@ def test_all_fields():
     assert (scenario.layouts["policy"].data, scenario.places["policy"]) == (4, Place())
     assert scenario.givens["policy.weight_bytes"].value == 4
     assert scenario.models["policy"].name == "toy"
-    assert scenario_of(changed(accelerator={"gpus": "H100-SXM5-80GB"})).accelerator["gpus"].name == "H100-SXM5-80GB"
+    of_pools: Any = scenario_of(changed(accelerator={"gpus": "H100-SXM5-80GB"})).accelerator
+    assert of_pools["gpus"].name == "H100-SXM5-80GB"
     assert scenario_of(changed(models={"policy": "Llama-2-7B"})).models["policy"].layers == 32
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from alignsim import InvalidInput, compare, default_registry
+from alignsim import Case, InvalidInput, compare, default_registry
 from alignsim.fields import read_json
 from alignsim.runfile import cases
 from alignsim.validation import Comparison
@@ -28,7 +28,8 @@ EDGES = (0.01, 0.02, 0.05, 0.1)
 
 def one_gpu() -> tuple[list[Mapping[str, Any]], Comparison, list[tuple[str, str]]]:
     """Return the described runs, those that can be predicted beside their measurements, and what the others need."""
-    found, waiting = [], []
+    found: list[Case] = []
+    waiting: list[tuple[str, str]] = []
     runs = read_json(HERE / "one_gpu" / "runs.json")["runs"]
     for run in runs:
         try:

@@ -20,10 +20,12 @@ KV_HEADS_AT_RELEASE = {"Llama-3.1-405B": 16}  # the checkpoint of the table had 
 @pytest.mark.parametrize("row", FIGURES["rows"], ids=lambda row: f"{row['model']}-{row['tokens']}")
 def test_to_the_printed_digits(row: Any, rollout: str):
     model = default_registry().architectures[row["model"]]
+    algorithm: Any = "Generation"
+    components: Any = {"precision": "bf16", "engine": "single-device", "rollout": rollout}
     run = Scenario(
-        algorithm="Generation",
+        algorithm=algorithm,
         models={"policy": attrs.evolve(model, kv_heads=KV_HEADS_AT_RELEASE.get(model.name, model.kv_heads))},
-        components={"precision": "bf16", "engine": "single-device", "rollout": rollout},
+        components=components,
         batch=Batch(rollout_sequences=1, rollout_tokens=row["tokens"], prompt_tokens=row["tokens"]),
     )
     printed = Decimal(row["printed"])

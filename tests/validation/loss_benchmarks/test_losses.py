@@ -16,6 +16,18 @@ from alignsim import Architecture, Batch, Scenario
 
 FIGURES = json.loads(Path(__file__).with_name("figures.json").read_text(encoding="utf-8"))
 MIB = 2.0**20
+SFT: Any = "SFT"
+ON_ONE_DEVICE: Any = {
+    "precision": "fp32",
+    "optimizer": "adamw-fused",
+    "adapter": "full",
+    "recompute": "none",
+    "attention": "sdpa",
+    "loss": "cross-entropy",
+    "engine": "single-device",
+    "layers": "transformers",
+    "packing": "equal",
+}
 WORKSPACES = 2 * 8.125 * MIB  # cuBLAS before Hopper: one for each of two handles
 
 
@@ -45,19 +57,9 @@ def of_a_token_and_word() -> float:
 
     def total(vocab: int, tokens: int) -> float:
         run = Scenario(
-            algorithm="SFT",
+            algorithm=SFT,
             models={"policy": Architecture(name="toy", layers=1, hidden=64, heads=1, ffn=64, vocab=vocab)},
-            components={
-                "precision": "fp32",
-                "optimizer": "adamw-fused",
-                "adapter": "full",
-                "recompute": "none",
-                "attention": "sdpa",
-                "loss": "cross-entropy",
-                "engine": "single-device",
-                "layers": "transformers",
-                "packing": "equal",
-            },
+            components=ON_ONE_DEVICE,
             batch=Batch(micro_batch=1, sequence_tokens=tokens),
         )
         return float(run.result.value("update:policy/backward_loss.device"))

@@ -29,13 +29,12 @@ def rotary_caches(model: Any, bytes_: int) -> float:
 @pytest.mark.parametrize("row", FIGURES["rows"], ids=lambda row: f"{row['instant']}-{row['rotary_caches']}")
 def test_a_log(row: Any):
     roles, model = ROLES[row["instant"]], default_registry().architectures["Qwen2.5-0.5B"]
+    components: Any = {f"{role}.precision": FORMATS[role] for role in roles}
+    components |= {f"{role}.engine": "single-device" for role in roles}
     run = Scenario(
         algorithm=Algorithm(name="loading", phases={"load": dict.fromkeys(roles, "idle")}),
         models=dict.fromkeys(roles, model),
-        components={
-            **{f"{role}.precision": FORMATS[role] for role in roles},
-            **{f"{role}.engine": "single-device" for role in roles},
-        },
+        components=components,
     )
     caches = row["rotary_caches"] * sum(rotary_caches(model, SIZES[FORMATS[role]]) for role in roles)
     assert (run.result.peak.m_as("byte") + caches) / 2**30 == pytest.approx(row["gib"], rel=5e-4)
