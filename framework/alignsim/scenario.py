@@ -151,10 +151,9 @@ class Scenario(Question):
                 yield Problem("terms", f"expected a term, a function under @term(...); got {item!r}")
 
     def _others(self, chosen: Mapping[str, Component]) -> Iterator[tuple[str, Slot]]:
-        if self.components[EVERY] != NONE:  # type: ignore[comparison-overlap]  # names are accepted
-            raise InvalidInput(
-                Problem(f"components[{EVERY!r}]", f"can only be {NONE!r}, got {self.components[EVERY]!r}")
-            )
+        rest: Any = self.components[EVERY]
+        if rest != NONE:
+            raise InvalidInput(Problem(f"components[{EVERY!r}]", f"can only be {NONE!r}, got {rest!r}"))
         yield from ((name, slot) for name, slot in self.registry.slots.items() if name not in chosen)
 
     def _component(self, key: str, component: Component | str) -> Component:

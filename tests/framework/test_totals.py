@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-
 from typing import Any
 
 import pytest
@@ -316,7 +315,10 @@ def test_a_kind_of_rank_of_one_pool_is_not_in_another():
 
 
 def test_phases_side_by_side_hold_what_all_have_and_each_ones_largest_transient():
-    table: dict[str, dict[str, Any]] = {"rollout": {"policy": "generate"}, "update": {"policy": "idle", "critic": TRAIN}}
+    table: dict[str, dict[str, Any]] = {
+        "rollout": {"policy": "generate"},
+        "update": {"policy": "idle", "critic": TRAIN},
+    }
     terms = (
         held("weights", always),
         held("cache", at("decode")),
