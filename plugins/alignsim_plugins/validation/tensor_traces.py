@@ -153,7 +153,7 @@ def _first_step(run: Result, trace: Trace) -> float:
     event = f"update:{'critic' if joint else role}/optimizer_step.device"
     absent = [f"{r}.held_inputs" for r in ("policy", "critic", "reward")]
     absent += [f"update:{role}.{name}" for name in KEPT]
-    cast = trace.settings["scheme"] == "bf16_master" and trace.settings["optim"] == "adamw_fused"
+    cast = trace.settings["scheme"] == "bf16_master" and trace.settings["optim"] != "adamw_foreach"
     if cast:  # gradients are made in 32 bits there
         absent += [f"{r}.step_memory" for r in ("policy", "critic", "reward")]
     return run.value(event) - sum(run.values.get(path, 0.0) for path in absent)

@@ -179,6 +179,8 @@ def _refuse(s: Fields) -> None:
     ):
         if s.any(name) not in fine:
             raise s.wrong(name, f"{s.any(name)!r}: {why}")
+    if s.text("algo") == "generate" and s.text("attn") == "eager":
+        raise s.wrong("attn", "'eager': whole scores are not modelled where nothing but generation is done")
     if s.any("lora") and s.text("algo") not in ("sft", "dpo", "grpo"):
         raise s.wrong("lora", f"adapters are not known in {s.text('algo')!r}")
 
