@@ -17,6 +17,8 @@ from alignsim.schedule import Schedule
 from alignsim.scope import Scope, parse
 from alignsim.term import Term
 
+_USUAL = Place()
+
 
 @attrs.frozen(kw_only=True)
 class Parts:
@@ -51,9 +53,9 @@ class Parts:
 
     def place(self, role: str) -> Place:
         """Return where a role lives."""
-        return self.places.get(role, Place())
+        return self.places.get(role, _USUAL)
 
-    @property
+    @cached_property
     def pools(self) -> tuple[str, ...]:
         """The pools of devices, in the order of their first role."""
         return tuple(dict.fromkeys(self.place(role).pool for role in self.algorithm.roles))
