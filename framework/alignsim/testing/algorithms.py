@@ -27,7 +27,8 @@ class AlgorithmTests(PluginTests):
         assert sourced(algorithm.source), "name the paper or the code that it follows: source="
         bare = [name for name, number in algorithm.numbers.items() if not sourced(number.source)]
         assert not bare, f"say where these numbers are from: {', '.join(bare)}"
-        assert not [fault for term in algorithm.terms for fault in faults(term)]
+        lacking = faults(algorithm.terms)
+        assert not lacking, lacking
 
     def test_every_role_has_a_model(self, algorithm: Algorithm) -> None:
         """``model_of`` leads every role to one that brings a model."""
@@ -44,7 +45,7 @@ class AlgorithmTests(PluginTests):
 
     def test_composes_with_what_is_installed(self, algorithm: Algorithm, workbench: Workbench) -> None:
         """There is a filling for every slot, and with them a run has an answer."""
-        assert self.run_of(algorithm, workbench).result.peak.magnitude > 0
+        assert self.run_of(algorithm, workbench).result.peak.magnitude > 0, "nothing takes up any memory"
 
     def test_every_slot_has_a_filling(self, algorithm: Algorithm, workbench: Workbench) -> None:
         """What the algorithm does can be counted: some filling other than ``none`` goes with it, for every slot."""
@@ -54,7 +55,8 @@ class AlgorithmTests(PluginTests):
 
     def test_phases_are_in_order(self, algorithm: Algorithm, workbench: Workbench) -> None:
         """A result tells the phases in the order of the table, after the loading."""
-        assert list(self.run_of(algorithm, workbench).result.phases) == ["init", *algorithm.phases]
+        told, stated = list(self.run_of(algorithm, workbench).result.phases), ["init", *algorithm.phases]
+        assert told == stated, f"phases with something in them: {told}; the table has {stated}"
 
     def test_is_lawful(self, algorithm: Algorithm, workbench: Workbench) -> None:
         """Its run keeps the laws that every run keeps; every role appears in it."""

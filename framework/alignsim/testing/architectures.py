@@ -35,7 +35,7 @@ class ArchitectureTests(PluginTests):
         """Its shape has a source, and so has the count that the shape is held to."""
         bare = [name for name, number in architecture.numbers().items() if not sourced(number.source)]
         assert not bare, f"say where these are from, with source= for all or sources= for some: {', '.join(bare)}"
-        assert architecture.recorded is None or sourced(architecture.recorded.source)
+        assert architecture.recorded is None or sourced(architecture.recorded.source), "say who counted: recorded"
 
     def test_shape_gives_the_recorded_count(self, architecture: Architecture, workbench: Workbench) -> None:
         """The parameters that follow from the shape are those that somebody counted without it."""

@@ -26,7 +26,8 @@ class ComponentTests(PluginTests):
     def test_says_where_it_is_from(self, component: Component) -> None:
         """So do its terms, in words as well, and its defaults."""
         assert sourced(component.source), "name the paper, the code or the version that it follows: source="
-        assert not [fault for term in component.terms for fault in faults(term)]
+        lacking = faults(component.terms)
+        assert not lacking, lacking
         bare = [name for name, constant in component.defaults.items() if not sourced(constant.source)]
         assert not bare, f"say where these defaults are from: {', '.join(bare)}"
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import pytest
@@ -48,8 +47,8 @@ class PluginTests:
         """Every hook answers, with objects of the right type under names of their own."""
         assert self.plugin is not None, "say which plugin is meant: `plugin = alignsim_acme` in the class"
         mine = registry_of(self.plugin)
-        assert all(report.status == "loaded" for report in mine.plugins)
-        assert not mine.failures
+        failed = [f"{report.provider}: {report.status}" for report in mine.plugins if report.status != "loaded"]
+        assert not failed, "\n".join([*failed, *map(str, mine.failures)])
 
     def test_offers_at_least_one(self) -> None:
         """There is something to offer."""
@@ -57,8 +56,9 @@ class PluginTests:
 
     def test_answers_the_same_twice(self) -> None:
         """A hook has no memory of its own."""
-        assert list(self.offered()) == list(self.offered())
-        assert all(one is two or one == two for one, two in zip(*(self.offered().values() for _ in "ab"), strict=True))
+        first, second = self.offered(), self.offered()
+        unlike = sorted(first.keys() ^ second.keys()) or [n for n, item in first.items() if item != second[n]]
+        assert not unlike, f"the second time another answer: {', '.join(unlike)}"
 
 
 _WORKBENCHES: dict[int, tuple[Any, Workbench]] = {}
@@ -83,8 +83,12 @@ def _with(plugin: Any) -> Registry:
     return installed if known and not offers_terms else installed.with_plugins(plugin)
 
 
-def faults(term: Term) -> list[str]:
-    """Return what a term lacks: words, a source, a unit, a formula that can be printed and inlined."""
+def faults(terms: Iterable[Term]) -> str:
+    """Return what terms lack, a line each: words, a source, a formula that can be printed and inlined."""
+    return "\n".join(f"{t.provider} ({t.origin}) {fault}" for t in terms for fault in _faults(t))
+
+
+def _faults(term: Term) -> list[str]:
     found = []
     if not term.formula.doc:
         found.append("has no docstring, which says what it is")
@@ -92,11 +96,10 @@ def faults(term: Term) -> list[str]:
         found.append("has no source=: the paper, the code or the measurement that it follows")
     if not term.formula.opaque and term.formula.expression is None:
         found.append("has no source text to read; write it in a file")
-    base_unit(term.unit)
-    return [f"{term.provider} ({term.origin}) {fault}" for fault in found]
+    base_unit(term.unit)  # raises where it cannot be read
+    return found
 
 
-@cache
 def sourced(source: str) -> bool:
     """Whether a source says something: it is not blank, and not that of numbers which a user typed in."""
     return source.strip() not in ("", "user")

@@ -27,13 +27,15 @@ class ScenarioTests(PluginTests):
 
     def test_every_number_has_a_source(self, scenario: Question) -> None:
         """Whoever doubts a number can look it up. What the author chose is the source `user`, and counts."""
-        assert not [path for path, number in scenario.graph.givens.items() if not number.source.strip()]
+        bare = [path for path, number in scenario.graph.givens.items() if not number.source.strip()]
+        assert not bare, f"say where these are from: {', '.join(bare)}"
 
     def test_has_an_answer(self, scenario: Question) -> None:
         """Its solver is there and answers, with the same values when it is asked afresh."""
         answer, again = (scenario.registry.solvers[scenario.solver].solve(scenario) for _ in "ab")
-        assert type(answer) is type(again)
-        assert scenario.plan.evaluate() == pickle.loads(pickle.dumps(scenario)).plan.evaluate()
+        assert type(answer) is type(again), f"one {type(answer).__name__}, then a {type(again).__name__}"
+        travelled = pickle.loads(pickle.dumps(scenario))
+        assert scenario.plan.evaluate() == travelled.plan.evaluate(), "in another process it has another answer"
 
     def test_a_sweep_of_one_is_itself(self, scenario: Question) -> None:
         """Swept over its own value of each input, it gives its own answers, bit for bit."""
@@ -41,7 +43,8 @@ class ScenarioTests(PluginTests):
         one = scenario.plan.evaluate()
         for path, value in values.items():
             swept = scenario.sweep({path: [value, value]})
-            assert {p: float(swept[p][1]).hex() for p in one} == {p: v.hex() for p, v in one.items()}, path
+            unlike = [p for p, answer in one.items() if float(swept[p][1]).hex() != answer.hex()]
+            assert not unlike, f"swept over {path}, these differ: {', '.join(unlike)}"
 
     def test_is_lawful(self, scenario: Question) -> None:
         """A run keeps the laws that every run keeps."""

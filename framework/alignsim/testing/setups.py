@@ -131,13 +131,16 @@ class Workbench:
             with suppress(InvalidInput):
                 chosen = dict(self.setup(name).components)
         chosen |= pinned
-        places = [place for slot in slots for place in self.places(algorithm, slot) if place not in pinned]
-        places.sort(key=lambda place: "." in place)
+        places = list(slots)
+        if not pinned:  # then the nearest set-up that composes is known, or there is none
+            places += [place for slot in slots for place in self.places(algorithm, slot)[1:]]
         least, error = self._problems(name, chosen)
         improved = True
         while error is not None and improved:
             improved = False
-            for place, filling in ((p, f) for p in places for f in self._choices(p.rpartition(".")[2])):
+            for place, filling in (
+                (p, f) for p in places if p not in pinned for f in self._choices(p.rpartition(".")[2])
+            ):
                 other = {**chosen, place: filling}
                 left, reason = self._problems(name, other)
                 if left < least:
@@ -162,14 +165,19 @@ class Workbench:
 
         Those that go with all roles are told at the slot; others at the roles that they go with.
         """
-        found: dict[str, tuple[str, ...]] = {}
-        table = self.registry.algorithms[algorithm]
-        for slot in self.slots(table):
-            left = self.registry.fillings(slot)
-            for place in self.places(table, slot):
-                found[place] = tuple(name for name in left if self._fits(algorithm, place, name))
-                left = tuple(name for name in left if name not in found[slot])
-        return {place: names for place, names in found.items() if names}
+        found: dict[str, list[str]] = {}
+        for slot in self.slots(self.registry.algorithms[algorithm]):
+            for name in self.registry.fillings(slot):
+                for place in self._where(algorithm, slot, name):
+                    found.setdefault(place, []).append(name)
+        return {place: tuple(names) for place, names in found.items()}
+
+    def _where(self, algorithm: str, slot: str, filling: str) -> tuple[str, ...]:
+        """The slot, if a filling goes with all roles alike; else the places of those that it goes with."""
+        together, *apart = self.places(self.registry.algorithms[algorithm], slot)
+        if self._fits(algorithm, together, filling):
+            return (together,)
+        return tuple(place for place in apart if self._fits(algorithm, place, filling))
 
     def _fits(self, algorithm: str, place: str, filling: str) -> bool:
         try:
@@ -197,7 +205,7 @@ class Workbench:
 
     def runs_with(self, component: Component) -> Iterator[Scenario]:
         """Yield a run for every algorithm, or role of one, that a component goes with."""
-        for algorithm in self.registry.algorithms:
-            for place, names in self.fitting(algorithm).items():
-                if place.rpartition(".")[2] == component.slot.name and component.name in names:
-                    yield self.run(algorithm, place, component.name)
+        slot = component.slot.name
+        for name, algorithm in self.registry.algorithms.items():
+            for place in self._where(name, slot, component.name) if slot in self.slots(algorithm) else ():
+                yield self.run(name, place, component.name)

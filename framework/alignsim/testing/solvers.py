@@ -32,9 +32,9 @@ class SolverTests(PluginTests):
         for question in questions:
             before = question.plan.evaluate()
             answers = [solver.solve(question) for _ in "ab"]
-            assert answers[0] is not None
-            assert plain(answers[0]) == plain(answers[1])
-            assert question.plan.evaluate() == before
+            assert answers[0] is not None, f"no answer to {question.name}"
+            assert plain(answers[0]) == plain(answers[1]), f"two answers to {question.name}"
+            assert question.plan.evaluate() == before, f"{question.name} is another question afterwards"
 
     def test_answers_are_plain_data_too(self, solver: Solver, workbench: Workbench) -> None:
         """``to_dict`` gives what JSON can hold, without infinities."""

@@ -31,14 +31,17 @@ class TermTests(PluginTests):
 
     def test_says_what_it_is(self, term: Term) -> None:
         """In words, with a source, in a known unit; its formula is in the language, or declared opaque."""
-        assert not faults(term)
+        lacking = faults([term])
+        assert not lacking, lacking
 
     def test_travels(self, term: Term) -> None:
         """It pickles, as the name of its function."""
-        assert pickle.loads(pickle.dumps(term)) is term
+        assert pickle.loads(pickle.dumps(term)) is term, f"{term.provider} comes back as another term"
 
     def test_has_a_place_in_some_run(self, term: Term, workbench: Workbench) -> None:
         """Some run has a value of it: composing that run has checked its unit."""
-        questions = chain(workbench.runs(), workbench.registry.scenarios.values())
+        mine, registry = registry_of(self.plugin).components.values(), workbench.registry
+        likely = (run for component in mine if term in component.terms for run in workbench.runs_with(component))
+        questions = chain(likely, registry.scenarios.values(), workbench.runs())
         seen = any(node.term is term for question in questions for node in question.graph.nodes.values())
         assert seen, "no run that was found has it; is its name, `during` or component wrong?"
