@@ -16,12 +16,12 @@ def casts_in_forward(layer_casts: Any, head_cast: Any, adapter_casts: Any) -> An
 
 
 @term("byte", per={"role"}, during={"train"}, source=TRACES)
-def casts_kept(recomputes: Any, casts_in_forward: Any, head_cast: Any) -> Any:
-    """Casts that backward reads: all, or only the head's where layers are recomputed."""
-    return maths.where(recomputes > 0, head_cast, casts_in_forward)
+def casts_kept(recomputed_share: Any, casts_in_forward: Any, head_cast: Any) -> Any:
+    """Casts that backward reads: the head's, and those of layers that are not recomputed."""
+    return casts_in_forward - recomputed_share * (casts_in_forward - head_cast)
 
 
-@trained(live=span("forward_layers", "forward_head"))
+@trained(live=span("forward_layers", "loss", without=("loss",)))
 def casts_before_loss(casts_in_forward: Any) -> Any:
     """Autocast holds its casts until it is left."""
     return casts_in_forward
@@ -39,6 +39,18 @@ def casts_after_loss(casts_kept: Any) -> Any:
     return casts_kept
 
 
+@trained(live=span("forward_layers", "backward_last_layer"))
+def held_frozen_casts(frozen_casts: Any) -> Any:
+    """Backward reads them to get at the gradients of what comes before."""
+    return frozen_casts
+
+
+@trained(live=span("forward_head", "backward_head"))
+def held_frozen_head_cast(frozen_head_cast: Any) -> Any:
+    """The same."""
+    return frozen_head_cast
+
+
 @trained(live=at("backward_last_layer"))
 def casts_in_last_layer(casts_kept: Any, head_cast: Any) -> Any:
     """The head's is done with."""
@@ -51,7 +63,7 @@ def casts_in_first_layer(one_layer_casts: Any) -> Any:
     return one_layer_casts
 
 
-@trained(live=span("forward_layers", "forward_head"))
+@trained(live=span("forward_layers", "loss", without=("loss",)))
 def mask_before_loss(attention_mask: Any) -> Any:
     """Every layer reads it."""
     return attention_mask
@@ -75,6 +87,8 @@ CASTS = (
     casts_before_loss,
     casts_at_loss,
     casts_after_loss,
+    held_frozen_casts,
+    held_frozen_head_cast,
     casts_in_last_layer,
     casts_in_first_layer,
     mask_before_loss,

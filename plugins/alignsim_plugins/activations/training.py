@@ -29,7 +29,7 @@ def held_final_norm(final_norm_saved: Any) -> Any:
 
 @trained(live=at("forward_layers"))
 def forward_working_set(
-    recomputes: Any,
+    recomputes_last: Any,
     forward_work: Any,
     forward_end_work: Any,
     attention_backward_work: Any,
@@ -43,7 +43,7 @@ def forward_working_set(
 ) -> Any:
     """The last layer's worst instant: recomputed later, its whole working set; else its end, or the final norm."""
     return maths.where(
-        recomputes > 0,
+        recomputes_last > 0,
         forward_work * tokens,
         maths.maximum(
             maths.maximum(
@@ -75,7 +75,7 @@ def held_head_gradient(head_gradient: Any) -> Any:
 
 @trained(live=at("backward_last_layer"))
 def last_layer_backward(
-    recomputes: Any,
+    recomputes_last: Any,
     layer_backward: Any,
     layer_saved: Any,
     final_norm_saved: Any,
@@ -86,7 +86,7 @@ def last_layer_backward(
 ) -> Any:
     """The last layer's backward beside what is kept already; without recomputation, or the final norm's before it."""
     return maths.where(
-        recomputes > 0,
+        recomputes_last > 0,
         layer_backward,
         maths.maximum(
             layer_backward - layer_saved * tokens,
@@ -157,6 +157,12 @@ def gradients_at_the_end(
     )
 
 
+@trained(live=span("backward_end", "optimizer_step", without=("backward_end", "optimizer_step")))
+def gradients_before_the_step(gradients: Any) -> Any:
+    """All gradients, while others work."""
+    return gradients
+
+
 @trained(live=at("optimizer_step"))
 def gradients_at_the_step(trainable_parameters: Any, moment_bytes: Any) -> Any:
     """All gradients, in the format of what is stepped."""
@@ -183,6 +189,7 @@ TRAINING = (
     growing_gradients,
     accumulated_gradients,
     gradients_at_the_end,
+    gradients_before_the_step,
     gradients_at_the_step,
     optimizer_temporaries,
 )

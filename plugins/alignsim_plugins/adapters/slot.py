@@ -9,6 +9,14 @@ ADAPTER = Slot(
     promises={
         "trainable_parameters": "parameter",
         "gradient_bytes": "byte/parameter",
+        "largest_trained": "parameter",
+        "trained_embedding": "parameter",
+        "trained_head": "parameter",
+        "trained_vectors": "parameter",
+        "trained_experts": "parameter",
+        "trained_edges": "parameter",
+        "largest_inner": "parameter",
+        "inner_side": "",
         "frozen": "",
         "adapter_weights": "byte",
         "adapter_saved": "byte/token",
@@ -16,6 +24,8 @@ ADAPTER = Slot(
         "adapter_forward_end": "byte/token",
         "first_layer_unsaved": "byte/token",
         "adapter_casts": "byte",
+        "projection_bytes": "byte",
+        "quantised_matrices": "parameter",
     },
     required_for=frozenset({"train"}),
     about="which parameters are trained: all, or those of adapters over a frozen model",
@@ -23,11 +33,18 @@ ADAPTER = Slot(
 """What is promised:
 
 - ``trainable_parameters`` and ``gradient_bytes`` of each;
+- ``largest_trained``: parameters of the largest tensor that is trained;
+- ``trained_embedding``, ``trained_head``, ``trained_vectors``, ``trained_experts``: those of the embedding, of a head
+  of its own, of tensors of one dimension and of three;
+- ``trained_edges``: rows and columns of all trained matrices, experts' included;
+- ``largest_inner``: the largest trained matrix of a layer, and its shorter ``inner_side``;
 - ``frozen``: 1 if the model itself gets no gradients;
 - ``adapter_weights``: of the adapters;
 - ``adapter_saved``: what adapters keep for backward, per token and layer;
 - ``adapter_forward_work``: live within a layer's forward at its adapters' worst instant, 0 without adapters;
 - ``adapter_forward_end``: still live when the last projection of a layer is done;
 - ``first_layer_unsaved``: what the first layer need not keep, since its input needs no gradient;
-- ``adapter_casts``: copies of the adapters in the format of arithmetic.
+- ``adapter_casts``: copies of the adapters in the format of arithmetic;
+- ``projection_bytes``: of an element that a projection gives, where that is wider than arithmetic, else 0;
+- ``quantised_matrices``: parameters of one layer that autocast does not cast, as they are in few bits.
 """
