@@ -21,7 +21,7 @@ def casts_kept(recomputes: Any, casts_in_forward: Any, head_cast: Any) -> Any:
     return maths.where(recomputes > 0, head_cast, casts_in_forward)
 
 
-@trained(live=span("forward_layers", "forward_head"))
+@trained(live=span("forward_layers", "loss", without=("loss",)))
 def casts_before_loss(casts_in_forward: Any) -> Any:
     """Autocast holds its casts until it is left."""
     return casts_in_forward
@@ -51,7 +51,7 @@ def casts_in_first_layer(one_layer_casts: Any) -> Any:
     return one_layer_casts
 
 
-@trained(live=span("forward_layers", "forward_head"))
+@trained(live=span("forward_layers", "loss", without=("loss",)))
 def mask_before_loss(attention_mask: Any) -> Any:
     """Every layer reads it."""
     return attention_mask
