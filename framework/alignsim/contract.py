@@ -98,6 +98,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             Kind("term", "alignsim_terms", ("alignsim.term:Term",)),
             Kind("scenario", "alignsim_scenarios", ("alignsim.question:Question",)),
             Kind("solver", "alignsim_solvers", ("alignsim.solver:Solver",)),
+            Kind("validation", "alignsim_validations", ("alignsim.validation:Validation",)),
             Kind("command", "alignsim_commands", ("click:Command",)),
         )
     }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from alignsim.resource import Resource
     from alignsim.solver import Solver
     from alignsim.term import Term
+    from alignsim.validation import Validation
 
 __all__ = ["Catalogue", "Failure", "Modules", "Provider", "Registry", "Report", "default_registry", "load_file", "scan"]
 
@@ -127,6 +128,11 @@ class Registry:
     def solvers(self) -> Catalogue[Solver]:
         """The solvers."""
         return self._catalogue("alignsim_solvers")
+
+    @cached_property
+    def validations(self) -> Catalogue[Validation]:
+        """The kinds of measurements that predictions are compared with."""
+        return self._catalogue("alignsim_validations")
 
     @cached_property
     def commands(self) -> Catalogue[click.Command]:

@@ -19,6 +19,8 @@ COMMANDS = (
     "run",
     "explain",
     "graph",
+    "validate",
+    "compare",
     "hardware",
     "models",
     "algorithms",

@@ -32,7 +32,8 @@ def mlp_backward(live_layer: Any, residual_bytes: Any, hidden: Any, compute_byte
 def experts_backward(
     experts: Any,
     norms_saved: Any,
-    attention_saved: Any,
+    qk_norms_saved: Any,
+    attention_kept: Any,
     experts_saved: Any,
     experts_per_token: Any,
     hidden: Any,
@@ -42,7 +43,8 @@ def experts_backward(
     """After the grouped gate and up: permuted input, its gradient and the projection's, beside norms and attention."""
     return (experts > 0) * (
         norms_saved
-        + attention_saved
+        + qk_norms_saved
+        + attention_kept
         + experts_saved
         - experts_per_token * compute_bytes * (2 * expert_ffn)
         + compute_bytes * hidden
@@ -51,20 +53,29 @@ def experts_backward(
 
 @term("byte/token", per={"role"}, during={"train"}, source=TRACES)
 def norm_backward(
-    input_norm_saved: Any, qk_norms_saved: Any, attention_saved: Any, residual_bytes: Any, hidden: Any, fp32: Any = FP32
+    input_norm_saved: Any, qk_norms_saved: Any, attention_kept: Any, residual_bytes: Any, hidden: Any, fp32: Any = FP32
 ) -> Any:
     """The second norm's: its input and five more in 32 bits, and the residual's gradient, beside attention."""
-    return input_norm_saved + qk_norms_saved + attention_saved + (6 * fp32 + residual_bytes) * hidden
+    return input_norm_saved + qk_norms_saved + attention_kept + (6 * fp32 + residual_bytes) * hidden
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=TRACES)
 def scores_backward(
-    attention_backward_work: Any, input_norm_saved: Any, qk_norms_saved: Any, residual_bytes: Any, hidden: Any
+    attention_backward_work: Any,
+    recomputes_core: Any,
+    attention_forward_work: Any,
+    input_norm_saved: Any,
+    qk_norms_saved: Any,
+    residual_bytes: Any,
+    hidden: Any,
 ) -> Any:
     """The softmax's, where scores are whole: with what the input norm holds and the residual's gradient."""
     return maths.where(
         attention_backward_work > 0,
-        attention_backward_work + input_norm_saved + qk_norms_saved + residual_bytes * hidden,
+        maths.maximum(attention_backward_work, recomputes_core * attention_forward_work)
+        + input_norm_saved
+        + qk_norms_saved
+        + residual_bytes * hidden,
         0,
     )
 

@@ -16,9 +16,9 @@ def casts_in_forward(layer_casts: Any, head_cast: Any, adapter_casts: Any) -> An
 
 
 @term("byte", per={"role"}, during={"train"}, source=TRACES)
-def casts_kept(recomputes: Any, casts_in_forward: Any, head_cast: Any) -> Any:
-    """Casts that backward reads: all, or only the head's where layers are recomputed."""
-    return maths.where(recomputes > 0, head_cast, casts_in_forward)
+def casts_kept(recomputed_share: Any, casts_in_forward: Any, head_cast: Any) -> Any:
+    """Casts that backward reads: the head's, and those of layers that are not recomputed."""
+    return casts_in_forward - recomputed_share * (casts_in_forward - head_cast)
 
 
 @trained(live=span("forward_layers", "loss", without=("loss",)))

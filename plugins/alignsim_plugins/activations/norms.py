@@ -52,12 +52,13 @@ def qk_norms_saved(
     heads: Any,
     kv_heads: Any,
     frozen: Any,
+    compute_bytes: Any,
     fp32: Any = FP32,
 ) -> Any:
     """Norms of queries and keys: a copy in 32 bits, a normalised one if weights are trained, a root a head."""
     return maths.where(
         qk_norm + qk_norm_full > 0,
-        maths.where(frozen > 0, 1, 1.5) * fp32 * (query_width + key_width)
+        (fp32 + maths.where(frozen > 0, 0, compute_bytes)) * (query_width + key_width)
         + fp32 * (qk_norm * (heads + kv_heads) + qk_norm_full * 2),
         0,
     )

@@ -9,9 +9,9 @@ from alignsim_plugins.elements import TRACES
 
 
 @term("byte", per={"role"}, source=f"transformers 5.24: LlamaRotaryEmbedding, sine and cosine; {TRACES}")
-def rotary_tables(residual_bytes: Any, head_dim: Any, sequence_tokens: Any, learned_positions: Any) -> Any:
+def rotary_tables(residual_bytes: Any, head_dim: Any, row_tokens: Any, learned_positions: Any) -> Any:
     """Sine and cosine of every position; none where positions are learned."""
-    return maths.where(learned_positions > 0, 0, 2 * residual_bytes * head_dim * sequence_tokens)
+    return maths.where(learned_positions > 0, 0, 2 * residual_bytes * head_dim * row_tokens)
 
 
 @term("", per={"role"}, source="torch.autocast casts what is wider than its own format")

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import term
+from alignsim import maths, term
 from alignsim_plugins.elements import TRACES
 
 
+@term(
+    "byte/token", per={"role"}, during={"train"}, source="Korthikanti et al. 2022, section 5: selective recomputation"
+)
+def attention_kept(
+    attention_saved: Any, recomputes_core: Any, compute_bytes: Any, query_width: Any, key_width: Any
+) -> Any:
+    """What the kernel keeps; or only query, key, value and output, where it computes all else again."""
+    return maths.where(
+        recomputes_core > 0,
+        maths.minimum(attention_saved, compute_bytes * (2 * query_width + 2 * key_width)),
+        attention_saved,
+    )
+
+
 @term("byte/token", per={"role"}, during={"train"}, source=TRACES)
-def layer_saved(norms_saved: Any, qk_norms_saved: Any, attention_saved: Any, mlp_saved: Any, adapter_saved: Any) -> Any:
+def layer_saved(norms_saved: Any, qk_norms_saved: Any, attention_kept: Any, mlp_saved: Any, adapter_saved: Any) -> Any:
     """Norms, attention, MLP and adapters together."""
-    return norms_saved + qk_norms_saved + attention_saved + mlp_saved + adapter_saved
+    return norms_saved + qk_norms_saved + attention_kept + mlp_saved + adapter_saved

@@ -29,7 +29,7 @@ def held_final_norm(final_norm_saved: Any) -> Any:
 
 @trained(live=at("forward_layers"))
 def forward_working_set(
-    recomputes: Any,
+    recomputes_last: Any,
     forward_work: Any,
     forward_end_work: Any,
     attention_backward_work: Any,
@@ -43,7 +43,7 @@ def forward_working_set(
 ) -> Any:
     """The last layer's worst instant: recomputed later, its whole working set; else its end, or the final norm."""
     return maths.where(
-        recomputes > 0,
+        recomputes_last > 0,
         forward_work * tokens,
         maths.maximum(
             maths.maximum(
@@ -75,7 +75,7 @@ def held_head_gradient(head_gradient: Any) -> Any:
 
 @trained(live=at("backward_last_layer"))
 def last_layer_backward(
-    recomputes: Any,
+    recomputes_last: Any,
     layer_backward: Any,
     layer_saved: Any,
     final_norm_saved: Any,
@@ -86,7 +86,7 @@ def last_layer_backward(
 ) -> Any:
     """The last layer's backward beside what is kept already; without recomputation, or the final norm's before it."""
     return maths.where(
-        recomputes > 0,
+        recomputes_last > 0,
         layer_backward,
         maths.maximum(
             layer_backward - layer_saved * tokens,

@@ -12,14 +12,14 @@ from alignsim_plugins.activations.inference import INFERENCE
 from alignsim_plugins.activations.mlp import MLP
 from alignsim_plugins.activations.norms import NORMS
 from alignsim_plugins.activations.once import ONCE
-from alignsim_plugins.activations.saved import layer_saved
+from alignsim_plugins.activations.saved import attention_kept, layer_saved
 from alignsim_plugins.activations.slot import LAYERS
 from alignsim_plugins.activations.training import TRAINING
 
 TRANSFORMERS = Component(
     name="transformers",
     slot=LAYERS,
-    terms=(layer_saved, *NORMS, *MLP, *FORWARD, *BACKWARD, *ONCE, *CASTS, *TRAINING, *INFERENCE),
+    terms=(attention_kept, layer_saved, *NORMS, *MLP, *FORWARD, *BACKWARD, *ONCE, *CASTS, *TRAINING, *INFERENCE),
     source="transformers 5.24, eager PyTorch 2.13",
 )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from alignsim import Component, hookimpl, term
 from alignsim_plugins.adapters.slot import ADAPTER
+from alignsim_plugins.adapters.trained import TRAINED
 
 SOURCE = "every parameter is trained"
 
@@ -26,11 +27,18 @@ def gradient_bytes(weight_gradient_bytes: Any) -> Any:
 FULL = Component(
     name="full",
     slot=ADAPTER,
-    terms=(trainable_parameters, gradient_bytes),
+    terms=(trainable_parameters, gradient_bytes, *TRAINED),
     defaults={
-        name: constant
-        for name, constant in ADAPTER.none.defaults.items()
-        if name not in ("trainable_parameters", "gradient_bytes")
+        name: ADAPTER.none.defaults[name]
+        for name in (
+            "frozen",
+            "adapter_weights",
+            "adapter_saved",
+            "adapter_forward_work",
+            "adapter_forward_end",
+            "first_layer_unsaved",
+            "adapter_casts",
+        )
     },
     source=SOURCE,
 )

@@ -9,6 +9,14 @@ ADAPTER = Slot(
     promises={
         "trainable_parameters": "parameter",
         "gradient_bytes": "byte/parameter",
+        "largest_trained": "parameter",
+        "trained_embedding": "parameter",
+        "trained_head": "parameter",
+        "trained_vectors": "parameter",
+        "trained_experts": "parameter",
+        "trained_edges": "parameter",
+        "largest_inner": "parameter",
+        "inner_side": "",
         "frozen": "",
         "adapter_weights": "byte",
         "adapter_saved": "byte/token",
@@ -23,6 +31,11 @@ ADAPTER = Slot(
 """What is promised:
 
 - ``trainable_parameters`` and ``gradient_bytes`` of each;
+- ``largest_trained``: parameters of the largest tensor that is trained;
+- ``trained_embedding``, ``trained_head``, ``trained_vectors``, ``trained_experts``: those of the embedding, of a head
+  of its own, of tensors of one dimension and of three;
+- ``trained_edges``: rows and columns of all trained matrices, experts' included;
+- ``largest_inner``: the largest trained matrix of a layer, and its shorter ``inner_side``;
 - ``frozen``: 1 if the model itself gets no gradients;
 - ``adapter_weights``: of the adapters;
 - ``adapter_saved``: what adapters keep for backward, per token and layer;

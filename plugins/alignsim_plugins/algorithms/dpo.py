@@ -39,8 +39,8 @@ DPO = Algorithm(
     source="Rafailov et al. 2023, eq. 7: the reference's forward runs while the policy's activations are held",
 )
 
-DPO_PRECOMPUTED = Algorithm(
-    name="DPO-Precomputed",
+DPO_NO_REF = Algorithm(
+    name="DPO-No-Ref",
     phases={"update": {"policy": "train"}},
     numbers=NUMBERS,
     source="TRL: precompute_ref_log_probs, the reference's log-probabilities are of the data set",
@@ -51,4 +51,4 @@ DPO_PRECOMPUTED = Algorithm(
 def alignsim_algorithms() -> Iterator[Algorithm]:
     """Offer DPO, and DPO with the reference's log-probabilities at hand."""
     yield DPO
-    yield DPO_PRECOMPUTED
+    yield DPO_NO_REF

@@ -20,9 +20,7 @@ def input_bytes(
     sequence_tokens: Any, reference_log_probs: Any, prompt_tokens: Any = PROMPT, index: Any = INT64, fp32: Any = FP32
 ) -> Any:
     """Ids and mask of all tokens; of completions, masks, and log-probabilities of the policy and of a reference."""
-    return 2 * index + (sequence_tokens - prompt_tokens) / sequence_tokens * (
-        index + (2 + reference_log_probs) * fp32
-    )
+    return 2 * index + (sequence_tokens - prompt_tokens) / sequence_tokens * (index + (2 + reference_log_probs) * fp32)
 
 
 GRPO = Algorithm(
@@ -38,8 +36,8 @@ GRPO = Algorithm(
     source="Shao et al. 2024 (DeepSeekMath), algorithm 1",
 )
 
-GRPO_WITHOUT_REFERENCE = Algorithm(
-    name="GRPO-Without-Reference",
+GRPO_NO_KL = Algorithm(
+    name="GRPO-No-KL",
     phases={"rollout": {"policy": "generate"}, "score": {"policy": "infer"}, "update": {"policy": "train"}},
     numbers={**NUMBERS, "reference_log_probs": NO_KL},
     terms=(input_bytes,),
@@ -51,4 +49,4 @@ GRPO_WITHOUT_REFERENCE = Algorithm(
 def alignsim_algorithms() -> Iterator[Algorithm]:
     """Offer GRPO with a reference and without."""
     yield GRPO
-    yield GRPO_WITHOUT_REFERENCE
+    yield GRPO_NO_KL

@@ -70,8 +70,17 @@ WINDOWED = frozenset({"mistral", "mixtral", "phi3", "gemma2", "gemma3_text"})
 def from_config(config: Mapping[str, Any], *, name: str = "", source: str = "config.json") -> Architecture:
     """Return the shape that a configuration describes.
 
-    >>> from_config({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
-    ...              "intermediate_size": 128, "vocab_size": 1000}, name="tiny").kv_heads
+    >>> from_config(
+    ...     {
+    ...         "model_type": "llama",
+    ...         "num_hidden_layers": 2,
+    ...         "hidden_size": 64,
+    ...         "num_attention_heads": 4,
+    ...         "intermediate_size": 128,
+    ...         "vocab_size": 1000,
+    ...     },
+    ...     name="tiny",
+    ... ).kv_heads
     4
 
     Raises:

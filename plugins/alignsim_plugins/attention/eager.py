@@ -14,10 +14,10 @@ SOURCE = "transformers 5.24: eager_attention_forward"
 
 @term("byte/token", per={"role"}, source=f"{SOURCE}; {TRACES}")
 def attention_saved(
-    query_width: Any, heads: Any, sequence_tokens: Any, compute_bytes: Any, fp32: Any = FP32, half: Any = BF16
+    query_width: Any, heads: Any, row_tokens: Any, compute_bytes: Any, fp32: Any = FP32, half: Any = BF16
 ) -> Any:
     """Query, repeated key and value, and output; the softmax in 32 bits, and its cast where operands are narrower."""
-    return 4 * compute_bytes * query_width + heads * sequence_tokens * (
+    return 4 * compute_bytes * query_width + heads * row_tokens * (
         fp32 + maths.where(compute_bytes > half, 0, compute_bytes)
     )
 
@@ -26,7 +26,7 @@ def attention_saved(
 def attention_forward_work(
     heads: Any,
     kv_heads: Any,
-    sequence_tokens: Any,
+    row_tokens: Any,
     hidden: Any,
     query_width: Any,
     key_width: Any,
@@ -36,24 +36,22 @@ def attention_forward_work(
 ) -> Any:
     """Scores, masked scores, softmax in 32 bits and its cast; query, repeated key and value, the norm's output."""
     return (
-        heads * sequence_tokens * maths.where(compute_bytes > half, 3 * fp32, 3 * compute_bytes + fp32)
+        heads * row_tokens * maths.where(compute_bytes > half, 3 * fp32, 3 * compute_bytes + fp32)
         + compute_bytes * (hidden + 3 * query_width)
         + maths.where(kv_heads < heads, 2 * compute_bytes * key_width, 0)
     )
 
 
 @term("byte/token", per={"role"}, source=f"{SOURCE}; {TRACES}")
-def attention_backward_work(
-    heads: Any, sequence_tokens: Any, query_width: Any, compute_bytes: Any, fp32: Any = FP32
-) -> Any:
+def attention_backward_work(heads: Any, row_tokens: Any, query_width: Any, compute_bytes: Any, fp32: Any = FP32) -> Any:
     """Softmax and two gradients of the scores in 32 bits, with query, key and the output's gradient."""
-    return 3 * fp32 * heads * sequence_tokens + 3 * compute_bytes * query_width
+    return 3 * fp32 * heads * row_tokens + 3 * compute_bytes * query_width
 
 
 @term("byte", per={"role"}, source="transformers 5.24: masking_utils.py, a 16-bit bias for every pair of a row")
-def attention_mask(rows: Any, sequence_tokens: Any, half: Any = BF16) -> Any:
+def attention_mask(tokens: Any, row_tokens: Any, half: Any = BF16) -> Any:
     """A bias over all pairs of tokens, padding or not: it makes attention causal."""
-    return rows * sequence_tokens * sequence_tokens * half
+    return tokens * row_tokens * half
 
 
 EAGER = Component(

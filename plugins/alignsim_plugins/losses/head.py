@@ -6,7 +6,7 @@ from typing import Any
 
 from alignsim import Const, at, maths, term
 from alignsim_plugins.activations.instants import inferred, trained
-from alignsim_plugins.elements import FP32, TRACES
+from alignsim_plugins.elements import TRACES
 
 FROZEN = Const(0, source="a role without adapters trains all its parameters, if any")
 SOURCE = f"logits = head x hidden; {TRACES}"

@@ -38,10 +38,9 @@ def unsaved_hidden_states(
     fp32: Any = FP32,
 ) -> Any:
     """Those that nothing else holds: 32-bit ones are inputs of norms, recomputation keeps all, the head its input."""
-    return (
-        maths.where(recomputes + (residual_bytes >= fp32) > 0, 0, residual_bytes * hidden * layers * tokens)
-        + maths.where(casts_weights + frozen + (head_tokens < tokens) > 0, residual_bytes * hidden * tokens, 0)
-    )
+    return maths.where(
+        recomputes + (residual_bytes >= fp32) > 0, 0, residual_bytes * hidden * layers * tokens
+    ) + maths.where(casts_weights + frozen + (head_tokens < tokens) > 0, residual_bytes * hidden * tokens, 0)
 
 
 @inferred(live=at("forward_layers"))

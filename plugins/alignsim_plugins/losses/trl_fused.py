@@ -77,9 +77,7 @@ def tile_at_work(logits_tile: Any) -> Any:
 
 
 @trained(live=at("loss"))
-def casts_at_work(
-    head_tile_cast: Any, casts_weights: Any, compute_bytes: Any, hidden: Any, loss_tokens: Any
-) -> Any:
+def casts_at_work(head_tile_cast: Any, casts_weights: Any, compute_bytes: Any, hidden: Any, loss_tokens: Any) -> Any:
     """Autocast's casts of rows of the head and of its input."""
     return head_tile_cast + casts_weights * compute_bytes * hidden * loss_tokens
 
@@ -119,11 +117,7 @@ def inferred_tile(
     loss_tokens: Any,
 ) -> Any:
     """One tile, the rows that have a loss, and autocast's casts of them and of rows of the head."""
-    return (
-        logits_tile
-        + head_tile_cast
-        + (residual_bytes + casts_weights * compute_bytes) * hidden * loss_tokens
-    )
+    return logits_tile + head_tile_cast + (residual_bytes + casts_weights * compute_bytes) * hidden * loss_tokens
 
 
 @inferred(live=at("loss"))

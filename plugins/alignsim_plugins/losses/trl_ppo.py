@@ -21,11 +21,18 @@ SOURCE = f"TRL 0.19: ppo_trainer.py, train and PolicyAndValueWrapper; {TRACES}"
 
 @trained(live=at("loss"))
 def logits_at_loss(
-    tokens: Any, completion_tokens: Any, vocab: Any, logit_bytes: Any, conversion_bytes: Any, narrow_logits: Any
+    tokens: Any,
+    rows: Any,
+    completion_tokens: Any,
+    vocab: Any,
+    logit_bytes: Any,
+    conversion_bytes: Any,
+    narrow_logits: Any,
 ) -> Any:
-    """The logits while they are converted; 16-bit ones with the completions' scaled copy and its log-softmaxes."""
+    """The logits while they are converted; then with log-softmaxes of 16-bit completions, or with one row's log-sum."""
     return vocab * maths.maximum(
-        conversion_bytes * tokens, narrow_logits * logit_bytes * (tokens + completion_tokens)
+        conversion_bytes * tokens,
+        logit_bytes * (tokens + maths.where(narrow_logits > 0, completion_tokens, completion_tokens / rows)),
     )
 
 
@@ -89,9 +96,9 @@ def inferred_logits_at_loss(
     conversion_bytes: Any,
     narrow_logits: Any,
 ) -> Any:
-    """The logits while they are converted; 16-bit ones with two rows' log-softmaxes of completions at once."""
+    """The logits while they are converted; then with two rows' log-softmaxes at once, or with one row's log-sum."""
     return vocab * maths.maximum(
-        conversion_bytes * tokens, narrow_logits * logit_bytes * (tokens + 2 * completion_tokens / rows)
+        conversion_bytes * tokens, logit_bytes * (tokens + (1 + narrow_logits) * completion_tokens / rows)
     )
 
 

@@ -18,9 +18,9 @@ def optimizer_state(trainable_parameters: Any, moment_bytes: Any) -> Any:
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def step_memory(largest_matrix: Any, gradient_bytes: Any, master_bytes: Any) -> Any:
+def step_memory(largest_trained: Any, gradient_bytes: Any, master_bytes: Any) -> Any:
     """The last gradient that is still to be freed after its cast to the format of the 32-bit copy."""
-    return maths.where(master_bytes > 0, largest_matrix * gradient_bytes, 0)
+    return maths.where(master_bytes > 0, largest_trained * gradient_bytes, 0)
 
 
 ADAMW_FUSED = Component(name="adamw-fused", slot=OPTIMIZER, terms=(optimizer_state, step_memory), source=SOURCE)

@@ -23,8 +23,18 @@ def tokens(rows: Any, sequence_tokens: Any) -> Any:
     return rows * sequence_tokens
 
 
+@term("token", per={"role"}, source=SOURCE)
+def row_tokens(sequence_tokens: Any) -> Any:
+    """One sequence a row."""
+    return sequence_tokens
+
+
 EQUAL = Component(
-    name="equal", slot=PACKING, terms=(rows, tokens), defaults={"padded": Const(0, source=SOURCE)}, source=SOURCE
+    name="equal",
+    slot=PACKING,
+    terms=(rows, tokens, row_tokens),
+    defaults={"padded": Const(0, source=SOURCE), "packed": Const(0, source=SOURCE)},
+    source=SOURCE,
 )
 
 

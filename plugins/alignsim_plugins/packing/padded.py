@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from alignsim import Component, Const, hookimpl
-from alignsim_plugins.packing.equal import rows, tokens
+from alignsim_plugins.packing.equal import row_tokens, rows, tokens
 from alignsim_plugins.packing.slot import PACKING
 
 SOURCE = "transformers: DataCollatorWithPadding pads to the longest row and makes an attention mask"
 
 PADDED = Component(
-    name="padded", slot=PACKING, terms=(rows, tokens), defaults={"padded": Const(1, source=SOURCE)}, source=SOURCE
+    name="padded",
+    slot=PACKING,
+    terms=(rows, tokens, row_tokens),
+    defaults={"padded": Const(1, source=SOURCE), "packed": Const(0, source=SOURCE)},
+    source=SOURCE,
 )
 
 

@@ -6,13 +6,15 @@ from alignsim import Slot
 
 PACKING = Slot(
     name="packing",
-    promises={"rows": "sequence", "tokens": "token", "padded": ""},
+    promises={"rows": "sequence", "tokens": "token", "row_tokens": "token", "padded": "", "packed": ""},
     required_for=frozenset({"train", "infer"}),
     about="how sequences are put into a batch: rows, tokens of the forward, and whether a mask marks padding",
 )
 """What is promised:
 
-- ``rows``: of one forward;
+- ``rows``: sequences of one forward;
 - ``tokens``: that the layers see, padding included;
-- ``padded``: 1 if a mask must hide padding from attention.
+- ``row_tokens``: of one row, as attention sees it: all of them where sequences are put end to end;
+- ``padded``: 1 if a mask must hide padding from attention;
+- ``packed``: 1 if a row holds several sequences, which must not see each other.
 """

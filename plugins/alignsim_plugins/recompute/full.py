@@ -21,7 +21,12 @@ FULL = Component(
     name="full",
     slot=RECOMPUTE,
     terms=(saved_activations,),
-    defaults={"recomputes": Const(1, source=SOURCE)},
+    defaults={
+        "recomputes": Const(1, source=SOURCE),
+        "recomputes_last": Const(1, source=SOURCE),
+        "recomputed_share": Const(1, source=SOURCE),
+        "recomputes_core": Const(0, source=SOURCE),
+    },
     source=SOURCE,
 )
 

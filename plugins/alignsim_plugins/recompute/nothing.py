@@ -21,7 +21,12 @@ NOTHING = Component(
     name="none",
     slot=RECOMPUTE,
     terms=(saved_activations,),
-    defaults={"recomputes": Const(0, source=SOURCE)},
+    defaults={
+        "recomputes": Const(0, source=SOURCE),
+        "recomputes_last": Const(0, source=SOURCE),
+        "recomputed_share": Const(0, source=SOURCE),
+        "recomputes_core": Const(0, source=SOURCE),
+    },
     source=SOURCE,
 )
 

@@ -6,12 +6,21 @@ from alignsim import Slot
 
 RECOMPUTE = Slot(
     name="recompute",
-    promises={"recomputes": "", "saved_activations": "byte"},
+    promises={
+        "recomputes": "",
+        "recomputes_last": "",
+        "recomputed_share": "",
+        "recomputes_core": "",
+        "saved_activations": "byte",
+    },
     required_for=frozenset({"train"}),
     about="what the layers keep between forward and backward, and what is computed again instead",
 )
 """What is promised:
 
-- ``recomputes``: 1 if a layer's activations are computed again in its backward;
+- ``recomputes``: 1 if the first layer's activations are computed again in its backward;
+- ``recomputes_last``: 1 if the last layer's are;
+- ``recomputed_share``: of the layers, those that are;
+- ``recomputes_core``: 1 if every layer keeps query, key, value and output, and computes its attention again;
 - ``saved_activations``: what all layers keep between forward and backward.
 """

@@ -1,77 +1,34 @@
 """Tensor traces: training steps of real code on fake tensors, the birth and death of every storage logged.
 
-A row has ``settings``, ``arch`` (a ``config.json``) and ``phase_peaks`` in bytes. :func:`predicted` answers for its
-phases with scenarios of this project; nothing is fitted to a row. What the settings mean:
+A row has ``settings``, ``arch`` (a ``config.json``), ``phase_peaks`` and ``peak_bytes``. Scenarios of this project
+answer for it, see :mod:`~alignsim_plugins.validation.traced_runs`; nothing is fitted to a row. A phase is the largest
+total over some instants of one scenario:
 
-===============  ===================================================================================================
-``scheme``       the format of numbers: :data:`SCHEMES`
-``optim``        the optimizer: :data:`OPTIMIZERS`
-``attn``         the attention kernel, ``sdpa`` or ``eager``; ``attn_mask`` ``padded`` where a batch has padding
-``gc``           every layer is recomputed in backward
-``lora``         None, or adapters: ``r``, ``targets``, ``dropout``, ``dtype``; their reference is the policy itself
-``algo``         the algorithm, with or without a reference (``ref``): :data:`ALGORITHMS`
-``loss_impl``    the loss path: :data:`LOSSES`; ``entropy`` and ``logits_to_keep`` are options of GRPO's
-``batch``        sequences, or pairs; ``seq`` tokens each, of which ``prompt`` are the prompt's
-``grad_accum``   micro-batches: the first is a run without accumulation, the second (``forward2``, ...) one with it
-===============  ===================================================================================================
+================  ==================================================================================================
+``load``          models are made one after the other, each with a copy of a head that is tied later
+``optim_init``    the optimizer's first step, before there are inputs
+``rollout``       the policy's forward without gradients over what was generated: log-probabilities before the update
+``forward``       the trained model's, and its loss; of PPO, value model and policy
+``ref_forward``   the reference's, on top of what the policy holds
+``backward``      from the loss to the embedding; of PPO, of the policy and then the value model
+``optimizer``     the step; ``post`` is what PPO computes of its logits after it
+``forward2``      and ``backward2``, ``bwd_end2``: of the second micro-batch, when gradients exist already
+``prefill``       and ``decode``: of generation
+================  ==================================================================================================
 
-What the phases are: :data:`PHASES`. Beside those, ``load`` is the making of one model after the other, each with a
-copy of a tied head, and ``optim_init`` is the optimizer's first step, before there are inputs.
+``grow`` (the cache's copy while it grows) is not predicted. Of a row with several micro-batches and a reference,
+``forward`` and ``ref_forward`` cover the second micro-batch as well. ``load``, ``optim_init`` and ``bwd_end2`` do not
+count for a row's peak.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-import attrs
-
-from alignsim import Architecture, Batch, InvalidInput, Problem, Result, Scenario
-from alignsim.errors import suggestion
-from alignsim.frozen import FrozenDict, frozen
-from alignsim_plugins.architectures.hugging_face import from_config
-
-SCHEMES: Mapping[str, str] = {
-    "bf16": "bf16",
-    "fp32": "fp32",
-    "amp": "autocast-fp32",
-    "bf16_amp": "autocast-bf16",
-    "bf16_master": "bf16-master",
-}
-OPTIMIZERS: Mapping[str, str] = {
-    "adamw_foreach": "adamw-foreach",
-    "adamw_fused": "adamw-fused",
-    "sgd": "sgd",
-    "sgdm": "sgd-momentum",
-}
-ALGORITHMS: Mapping[tuple[str, bool], str] = {
-    ("sft", True): "SFT",
-    ("rm", True): "RM",
-    ("dpo", True): "DPO",
-    ("dpo", False): "DPO-Precomputed",
-    ("grpo", True): "GRPO",
-    ("grpo", False): "GRPO-Without-Reference",
-    ("ppo", True): "TRL-PPO",
-    ("generate", True): "Generation",
-}
-"""By ``algo`` and ``ref``."""
-
-LOSSES: Mapping[tuple[str, str], str] = {
-    ("sft", "hf"): "cross-entropy",
-    ("sft", "trl_fused"): "trl-fused",
-    ("rm", "hf"): "score",
-    ("dpo", "naive"): "naive",
-    ("dpo", "naive_fp32"): "naive-fp32",
-    ("dpo", "trl_legacy"): "trl-dpo",
-    ("dpo", "trl_legacy_hs"): "trl-dpo-hidden-states",
-    ("dpo", "trl_fused"): "trl-fused",
-    ("grpo", "trl_legacy"): "trl-grpo",
-    ("grpo", "trl_fused"): "trl-fused",
-    ("ppo", "trl_legacy"): "trl-ppo",
-}
-"""By ``algo`` and ``loss_impl``."""
+from alignsim import Case, Result, Validation, hookimpl
+from alignsim.fields import Fields
+from alignsim_plugins.validation.traced_runs import Trace, scenario
 
 FORWARD = ("forward_layers", "forward_head", "loss")
 BACKWARD = ("backward_loss", "backward_head", "backward_last_layer", "backward_first_layer", "backward_end")
@@ -102,119 +59,40 @@ PHASES: Mapping[str, Mapping[str, tuple[tuple[str, str, tuple[str, ...]], ...]]]
 }
 """Algorithm -> phase of a trace -> phase, role and moments. DPO and GRPO have SFT's as well."""
 
+BESIDE = frozenset({"load", "optim_init", "grow", "bwd_end2"})
+"""Phases that do not count for a row's peak."""
+
 TRAINS = {"sft": "policy", "dpo": "policy", "grpo": "policy", "ppo": "policy", "rm": "reward"}
 KEPT = ("kept_logits", "kept_hidden_states")
 """What PPO's step still holds of a forward, which is not there yet at the optimizer's first step."""
 
 
-@attrs.frozen(kw_only=True)
-class Trace:
-    """One row.
-
-    Attributes:
-        settings: what ran.
-        arch: the model's ``config.json``.
-        peaks: phase -> bytes, as measured.
-    """
-
-    settings: Mapping[str, Any] = attrs.field(converter=frozen)
-    arch: Mapping[str, Any] = attrs.field(converter=frozen)
-    peaks: Mapping[str, float] = attrs.field(factory=FrozenDict, converter=frozen)
-
-    @property
-    def name(self) -> str:
-        """What tells this row from others, in a line."""
-        s = self.settings
-        parts = [s["model"], s["algo"], s["loss_impl"], s["scheme"], s["optim"], s["attn"], f"{s['batch']}x{s['seq']}"]
-        parts += ["recompute"] * bool(s["gc"]) + ["lora"] * bool(s["lora"])
-        return " ".join(str(part) for part in parts)
+def traces(data: Any) -> Iterator[Trace]:
+    """Yield the rows of a file's content."""
+    for row in Fields(data).each("rows"):
+        peaks = row.inside("phase_peaks")
+        yield Trace(
+            settings=row.inside("settings").data,
+            arch=row.inside("arch").data,
+            peaks={phase: peaks.number(phase) for phase in peaks.data},
+            place=row.place,
+        )
 
 
-def read(path: str | Path) -> Iterator[Trace]:
-    """Yield the rows of a file."""
-    for row in json.loads(Path(path).read_text())["rows"]:
-        yield Trace(settings=row["settings"], arch=row["arch"], peaks=row["phase_peaks"])
-
-
-def scenario(trace: Trace, accumulation_steps: int = 1) -> Scenario:
-    """Return the run that a row measured.
+def cases(data: Any) -> Iterator[Case]:
+    """Yield the rows of a file's content as cases to compare.
 
     Raises:
-        InvalidInput: a setting that is not modelled, with the reason.
+        InvalidInput: a row that lacks something, with its place.
     """
-    s = trace.settings
-    algo, lora = s["algo"], s["lora"]
-    for setting in ("value_model", "moe_impl"):
-        if s.get(setting) not in (None, "grouped_mm"):
-            raise InvalidInput(Problem(setting, f"{s[setting]!r}: only the policy's own shape and way are known"))
-    algorithm = _known("algo", ALGORITHMS, (algo, bool(s.get("ref", True)) or algo not in ("dpo", "grpo")))
-    loss = None if algo == "generate" else _known("loss_impl", LOSSES, (algo, s["loss_impl"]))
-    model = from_config(trace.arch, name=s["model"], source="tensor traces: arch")
-    components: dict[str, Any] = {
-        "precision": _known("scheme", SCHEMES, s["scheme"]),
-        "optimizer": _known("optim", OPTIMIZERS, s["optim"]),
-        "adapter": "lora" if lora else "full",
-        "recompute": "full" if s["gc"] else "none",
-        "attention": s["attn"],
-        "engine": "single-device",
-        "layers": "transformers",
-        "packing": "padded" if s["attn_mask"] == "padded" else "equal",
-        "rollout": "transformers-cache" if algo == "generate" else "none",
-    }
-    if loss:
-        components["loss"] = loss
-    if algo == "ppo":
-        components |= {"critic.loss": "trl-ppo-value", "reward.loss": "score"}
-    if lora and algo in ("dpo", "grpo") and algorithm in ("DPO", "GRPO"):
-        components["reference.engine"] = "same-weights"
-    return Scenario(
-        name=trace.name,
-        algorithm=algorithm,
-        models=_models(algo, model),
-        components=components,
-        batch=_batch(s, accumulation_steps),
-        givens=_givens(s, loss),
-    )
-
-
-def _models(algo: str, model: Architecture) -> dict[str, Architecture]:
-    if algo == "rm":
-        return {"reward": model.with_scalar_head()}
-    return {"policy": model, "critic": model.with_scalar_head()} if algo == "ppo" else {"policy": model}
-
-
-def _batch(s: Mapping[str, Any], accumulation_steps: int) -> Batch:
-    if s["algo"] == "generate":
-        return Batch(
-            rollout_sequences=s["batch"], rollout_tokens=s["seq"], prompt_tokens=s["seq"] - s["gen_tokens"]
+    for row, trace in zip(Fields(data).each("rows"), traces(data), strict=True):
+        yield Case(
+            key=row.text("key") if "key" in row.data else row.place,
+            measured_peak=row.number("peak_bytes"),
+            measured_phase=row.text("peak_phase") if "peak_phase" in row.data else None,
+            measured_phases={phase: peak for phase, peak in trace.peaks.items() if phase not in BESIDE},
+            predict=lambda trace=trace: {p: v for p, v in predicted(trace).items() if p not in BESIDE},  # type: ignore[misc]
         )
-    return Batch(
-        micro_batch=s["batch"],
-        sequence_tokens=s["seq"],
-        prompt_tokens=s["prompt"],
-        accumulation_steps=accumulation_steps,
-    )
-
-
-def _givens(s: Mapping[str, Any], loss: str | None) -> dict[str, float]:
-    found: dict[str, float] = {}
-    if loss == "trl-grpo":
-        found |= {"policy.entropy": float(s["entropy"]), "policy.logits_to_keep": float(s["logits_to_keep"])}
-    if s["lora"]:
-        found |= lora_givens(s["lora"])
-    return found
-
-
-def lora_givens(lora: Mapping[str, Any]) -> dict[str, float]:
-    """Return the inputs of adapters of low rank."""
-    raise InvalidInput(Problem("lora", "adapters are not modelled"))
-
-
-def _known(field: str, table: Mapping[Any, str], value: Any) -> str:
-    if value not in table:
-        hint = suggestion(str(value), [str(key) for key in table])
-        raise InvalidInput(Problem(field, f"{value!r} is not modelled; {hint}"))
-    return table[value]
 
 
 def predicted(trace: Trace) -> dict[str, float]:
@@ -225,9 +103,9 @@ def predicted(trace: Trace) -> dict[str, float]:
     """
     run = scenario(trace).result
     found = _phases(run)
+    found["load"] = _load(run)
     if trace.settings["algo"] == "generate":
         return found
-    found["load"] = _load(run)
     found["optim_init"] = _first_step(run, trace)
     steps = trace.settings["grad_accum"]
     if steps > 1:
@@ -275,7 +153,7 @@ def _first_step(run: Result, trace: Trace) -> float:
     event = f"update:{'critic' if joint else role}/optimizer_step.device"
     absent = [f"{r}.held_inputs" for r in ("policy", "critic", "reward")]
     absent += [f"update:{role}.{name}" for name in KEPT]
-    cast = trace.settings["scheme"] == "bf16_master" and trace.settings["optim"] == "adamw_fused"
+    cast = trace.settings["scheme"] == "bf16_master" and trace.settings["optim"] != "adamw_foreach"
     if cast:  # gradients are made in 32 bits there
         absent += [f"{r}.step_memory" for r in ("policy", "critic", "reward")]
     return run.value(event) - sum(run.values.get(path, 0.0) for path in absent)
@@ -285,3 +163,9 @@ def _between(run: Result) -> float:
     """What the second micro-batch holds when the reference's forward is done and the policy's backward not begun."""
     event = next(b for b in run.bindings("update:device") if b.event == "update:reference/forward_head")
     return sum(value for path, value in event.terms if not path.startswith("update:reference."))
+
+
+@hookimpl
+def alignsim_validations() -> Iterator[Validation]:
+    """Offer the tensor traces."""
+    yield Validation(name="tensor-traces", cases=cases, about="live bytes of training steps on fake tensors, by phase")

@@ -1,0 +1,36 @@
+"""FlashAttention 2: grouped heads as they are, no scores, no mask; padding is cut out before and put back after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from alignsim import Component, hookimpl, term
+from alignsim_plugins.attention.slot import ATTENTION
+from alignsim_plugins.elements import BF16, FP32
+
+SOURCE = "Dao 2023 (FlashAttention-2), section 3.1; flash-attn 2: FlashAttnFunc and FlashAttnVarlenFunc"
+PADDING = "transformers 5.24: modeling_flash_attention_utils.py, _upad_input and pad_input"
+
+
+@term("byte/token", per={"role"}, source=f"{SOURCE}; {PADDING}")
+def attention_saved(
+    query_width: Any, key_width: Any, heads: Any, padded: Any, fp32: Any = FP32, half: Any = BF16
+) -> Any:
+    """Query, key, value and output in 16 bits, and a log-sum a head; the output with its padding is one more tensor."""
+    return half * ((2 + padded) * query_width + 2 * key_width) + fp32 * heads
+
+
+FLASH = Component(
+    name="flash",
+    slot=ATTENTION,
+    terms=(attention_saved,),
+    defaults={name: constant for name, constant in ATTENTION.none.defaults.items() if name != "attention_saved"},
+    source=SOURCE,
+)
+
+
+@hookimpl
+def alignsim_components() -> Iterator[Component]:
+    """Offer FlashAttention 2."""
+    yield FLASH

@@ -1,0 +1,36 @@
+"""Sequences put end to end in one row: nothing is padded, and attention stays within each.
+
+``sequence_tokens`` is then the mean of what is put together, or the length that whole rows were packed to before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from alignsim import Component, Const, hookimpl, term
+from alignsim_plugins.packing.equal import rows, tokens
+from alignsim_plugins.packing.slot import PACKING
+
+SOURCE = "transformers 5.24: DataCollatorWithFlattening; Krell et al. 2021 (packing without cross-contamination)"
+
+
+@term("token", per={"role"}, source=SOURCE)
+def row_tokens(tokens: Any) -> Any:
+    """There is one row."""
+    return tokens
+
+
+PACKED = Component(
+    name="packed",
+    slot=PACKING,
+    terms=(rows, tokens, row_tokens),
+    defaults={"padded": Const(0, source=SOURCE), "packed": Const(1, source=SOURCE)},
+    source=SOURCE,
+)
+
+
+@hookimpl
+def alignsim_components() -> Iterator[Component]:
+    """Offer packed rows."""
+    yield PACKED

@@ -1,0 +1,43 @@
+"""Micro-batches of as many sequences as a budget of tokens allows, put end to end in one row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from alignsim import Component, Const, hookimpl, maths, term
+from alignsim_plugins.packing.packed import row_tokens
+from alignsim_plugins.packing.slot import PACKING
+
+SOURCE = "verl: use_dynamic_bsz, utils/seqlen_balancing.py: rearrange_micro_batches"
+
+
+@term("token", per={"role"}, source=SOURCE)
+def tokens(token_budget: Any, rows_per_sample: Any, sequence_tokens: Any) -> Any:
+    """The budget; or one sample, where that alone is longer."""
+    return maths.maximum(token_budget, rows_per_sample * sequence_tokens)
+
+
+@term("sequence", per={"role"}, source=SOURCE)
+def rows(tokens: Any, sequence_tokens: Any) -> Any:
+    """Sequences that go into it; of their mean length, and so not a whole number."""
+    return tokens / sequence_tokens
+
+
+TOKEN_BUDGET = Component(
+    name="token-budget",
+    slot=PACKING,
+    terms=(rows, tokens, row_tokens),
+    defaults={
+        "token_budget": Const(16384, "token", source="verl: ppo_max_token_len_per_gpu"),
+        "padded": Const(0, source=SOURCE),
+        "packed": Const(1, source=SOURCE),
+    },
+    source=SOURCE,
+)
+
+
+@hookimpl
+def alignsim_components() -> Iterator[Component]:
+    """Offer micro-batches by a budget of tokens."""
+    yield TOKEN_BUDGET

@@ -1,0 +1,74 @@
+"""Recomputation of several layers at a time: one checkpoint a group, and in its backward a whole group in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from alignsim import Component, Const, at, hookimpl, maths, term
+from alignsim_plugins.activations.instants import trained
+from alignsim_plugins.recompute.slot import RECOMPUTE
+
+SOURCE = "Chen et al. 2016, section 4; Megatron-LM: recompute_method='uniform', recompute_num_layers"
+
+
+@term("byte", per={"role"}, during={"train"}, source=SOURCE)
+def saved_activations(residual_bytes: Any, hidden: Any, layers: Any, layers_per_group: Any, tokens: Any) -> Any:
+    """The input of every group of layers."""
+    return residual_bytes * hidden * maths.ceil(layers / layers_per_group) * tokens
+
+
+@term("byte", per={"role"}, during={"train"}, source=SOURCE)
+def layer_beside(layer_saved: Any, tokens: Any, casts_weights: Any, compute_bytes: Any, cast_matrices: Any) -> Any:
+    """One more layer of a group: what it keeps, and under autocast narrow copies of its matrices."""
+    return layer_saved * tokens + casts_weights * compute_bytes * cast_matrices
+
+
+@trained(live=at("backward_last_layer"), source=SOURCE)
+def rest_of_last_group(layer_beside: Any, layers_per_group: Any, layers: Any) -> Any:
+    """The other layers of the last group, when its last layer's backward begins."""
+    return (maths.minimum(layers_per_group, layers) - 1) * layer_beside
+
+
+@trained(live=at("backward_first_layer"), source=SOURCE)
+def rest_of_first_group(
+    layer_beside: Any,
+    layers_per_group: Any,
+    layers: Any,
+    frozen: Any,
+    gradient_bytes: Any,
+    layer_parameters: Any,
+    trainable_parameters: Any,
+    accumulation_steps: Any,
+) -> Any:
+    """The other layers of the first group, less the gradients that come as they go: its begin or its end is worse."""
+    return (maths.minimum(layers_per_group, layers) - 1) * maths.maximum(
+        layer_beside
+        - maths.where(
+            accumulation_steps > 1,
+            0,
+            gradient_bytes * maths.where(frozen > 0, trainable_parameters / layers, layer_parameters),
+        ),
+        0,
+    )
+
+
+GROUPS = Component(
+    name="groups",
+    slot=RECOMPUTE,
+    terms=(saved_activations, layer_beside, rest_of_last_group, rest_of_first_group),
+    defaults={
+        "layers_per_group": Const(2, source="a choice: the root of the layers keeps least"),
+        "recomputes": Const(1, source=SOURCE),
+        "recomputes_last": Const(1, source=SOURCE),
+        "recomputed_share": Const(1, source=SOURCE),
+        "recomputes_core": Const(0, source=SOURCE),
+    },
+    source=SOURCE,
+)
+
+
+@hookimpl
+def alignsim_components() -> Iterator[Component]:
+    """Offer recomputation by groups."""
+    yield GROUPS
