@@ -38,9 +38,7 @@ def head_input_saved(early: Any, compute_bytes: Any, hidden: Any, head_tokens: A
 
 
 @term("byte", per={"role"}, source=SOURCE)
-def norm_output(
-    early: Any, casts_weights: Any, head_tokens: Any, tokens: Any, residual_bytes: Any, hidden: Any
-) -> Any:
+def norm_output(early: Any, casts_weights: Any, head_tokens: Any, tokens: Any, residual_bytes: Any, hidden: Any) -> Any:
     """All rows of it, unless the head's input that is kept is the same tensor."""
     return maths.where(early + casts_weights + (head_tokens < tokens) > 0, residual_bytes * hidden * tokens, 0)
 
@@ -101,7 +99,7 @@ def chunked_head(
     name: str,
     *,
     source: str,
-    chunk_tokens: Term,
+    chunk: tuple[Term, ...],
     forward: Ranged,
     backward: Ranged,
     inferred: Ranged,
@@ -115,7 +113,7 @@ def chunked_head(
     Args:
         name: framework, version, way.
         source: the framework's file, and where the numbers were measured.
-        chunk_tokens: the term of that name.
+        chunk: the term ``chunk_tokens``, and what it needs.
         forward: bytes per token of a chunk and word; three numbers are the expected, the least and the most.
         backward: likewise.
         inferred: likewise.
@@ -128,7 +126,7 @@ def chunked_head(
     return Component(
         name=name,
         slot=LOSS,
-        terms=(*TERMS, *tokens.terms[:-1], chunk_tokens),
+        terms=(*TERMS, *tokens.terms[:-1], *chunk),
         defaults={
             "inside_forward": Const(float(inside_forward), source=source),
             "fused_head": Const(1, source=source),

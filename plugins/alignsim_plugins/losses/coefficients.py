@@ -18,7 +18,7 @@ from alignsim_plugins.losses.selectors import ALL, Tokens
 from alignsim_plugins.losses.slot import LOSS
 
 SOURCE = "bytes = tokens x words x a coefficient of the instant"
-ANY = Const(0, "token", source="nothing is computed in chunks")
+NO_CHUNKS = {"chunk_tokens": Const(0, "token", source="nothing is computed in chunks")}
 
 MOMENTS = {
     "forward": "all that lives while the loss is computed, the head's output included",
@@ -46,7 +46,7 @@ def logits_at_loss(
     forward_narrow: Any,
     forward_wide: Any,
     forward_chunk: Any,
-    chunk_tokens: Any = ANY,
+    chunk_tokens: Any,
 ) -> Any:
     """All copies of logits while the loss is computed."""
     return vocab * (logit_tokens * maths.where(narrow > 0, forward_narrow, forward_wide) + chunk_tokens * forward_chunk)
@@ -66,7 +66,7 @@ def logits_in_backward(
     backward_narrow: Any,
     backward_wide: Any,
     backward_chunk: Any,
-    chunk_tokens: Any = ANY,
+    chunk_tokens: Any,
 ) -> Any:
     """What is kept, and gradients."""
     return vocab * (
@@ -82,7 +82,7 @@ def inferred_logits_at_loss(
     inferred_narrow: Any,
     inferred_wide: Any,
     inferred_chunk: Any,
-    chunk_tokens: Any = ANY,
+    chunk_tokens: Any,
 ) -> Any:
     """All copies of logits where no gradient is made."""
     return vocab * (
@@ -150,6 +150,7 @@ def coefficients(
                 for key, number in numbers.items()
                 for low, high in [bounds.get(key, (None, None))]
             },
+            **({} if chunk else NO_CHUNKS),
             **(defaults or {}),
         },
         source=source,

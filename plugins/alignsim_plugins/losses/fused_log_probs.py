@@ -29,7 +29,7 @@ def nemo_rl_chunk_tokens(rows: Any, sequence_tokens: Any, fused_chunk: Any = NEM
 FUSED = (
     chunked_head(
         "verl-2026.01-fused",
-        chunk_tokens=verl_chunk_tokens,
+        chunk=(verl_chunk_tokens,),
         forward=16,
         backward=(20, 16, 20),
         inferred=16,
@@ -40,7 +40,7 @@ FUSED = (
     ),
     chunked_head(
         "nemo-rl-7ea279a-fused",
-        chunk_tokens=nemo_rl_chunk_tokens,
+        chunk=(nemo_rl_chunk_tokens,),
         forward=12,
         backward=12,
         inferred=12,

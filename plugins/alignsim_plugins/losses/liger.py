@@ -64,7 +64,7 @@ def row_tokens(head_tokens: Any, rows: Any) -> Any:
 LIGER = (
     chunked_head(
         "liger-ead96b6-cross-entropy",
-        chunk_tokens=chunk_tokens,
+        chunk=(chunk_share, chunk_tokens),
         forward=(4, 2, 6),
         backward=0,
         inferred=(4, 2, 6),
@@ -75,7 +75,7 @@ LIGER = (
     ),
     chunked_head(
         "liger-ead96b6-preference",
-        chunk_tokens=pair_tokens,
+        chunk=(pair_tokens,),
         forward=(6, 2, 10),
         backward=0,
         inferred=(6, 2, 10),
@@ -84,7 +84,7 @@ LIGER = (
     ),
     chunked_head(
         "liger-ead96b6-kto",
-        chunk_tokens=row_tokens,
+        chunk=(row_tokens,),
         forward=(6, 2, 10),
         backward=0,
         inferred=(6, 2, 10),
@@ -93,7 +93,7 @@ LIGER = (
     ),
     chunked_head(
         "liger-ead96b6-grpo",
-        chunk_tokens=row_tokens,
+        chunk=(row_tokens,),
         forward=(6, 2, 10),
         backward=0,
         inferred=(6, 2, 10),

@@ -30,8 +30,8 @@ MEGATRON_ENTROPY = coefficients(
         "held_wide": (6, 10),
         "backward_wide": (6, 10),
     },
-    source=f"verl b178a3cd (January 2026): utils/megatron, vocab_parallel_entropy of a clone of the logits: 2 to 6 bytes "
-    f"more than {FILE}; measured as a range",
+    source=f"verl b178a3cd (January 2026): utils/megatron, vocab_parallel_entropy of a clone of the logits: "
+    f"2 to 6 bytes more than {FILE}; measured as a range in forward, taken over to backward",
 )
 
 

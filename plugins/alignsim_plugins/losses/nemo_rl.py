@@ -32,6 +32,7 @@ NEMO_RL = (
         forward=(2, 4),
         held=(2, 4),
         backward=(10, 12),
+        terms=(chunk_tokens,),
         chunk={"forward": 12, "backward": 4, "inferred": 12},
         source=f"{FILE}ChunkedDistributedLogprob, gradients in 32 bits joined at the end; counted on the meta device "
         "with chunks of 1/16 to 1/4 of a sequence (a chunk of 32-bit logits is a view: up to 4 bytes less)",

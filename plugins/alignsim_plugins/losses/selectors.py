@@ -30,25 +30,12 @@ def logit_tokens(head_tokens: Any) -> Any:
     return head_tokens
 
 
-@term("token", per={"role"}, source="logits_to_keep: the completion's tokens and the one before it")
-def head_tokens(completion_tokens: Any, rows: Any) -> Any:
-    """The completions' tokens and the one before each completion."""
-    return completion_tokens + rows
-
-
-@term("token", per={"role"}, source="the head is given only what has a loss", name="head_tokens")
-def completion_head_tokens(completion_tokens: Any) -> Any:
+@term("token", per={"role"}, source="the head is given only what has a loss")
+def head_tokens(completion_tokens: Any) -> Any:
     """The completions' tokens."""
     return completion_tokens
 
 
-@term("token", per={"role"}, source="the last logits predict nothing", name="logit_tokens")
-def completion_logit_tokens(completion_tokens: Any) -> Any:
-    """The completions' tokens, without the one before each."""
-    return completion_tokens
-
-
 ALL = Tokens("all", (every_token, logit_tokens))
-KEPT = Tokens("completions and the token before each", (completion_tokens, head_tokens, completion_logit_tokens))
-COMPLETIONS = Tokens("completions", (completion_tokens, completion_head_tokens, logit_tokens))
-SELECTORS = (ALL, KEPT, COMPLETIONS)
+COMPLETIONS = Tokens("completions", (completion_tokens, head_tokens, logit_tokens))
+SELECTORS = (ALL, COMPLETIONS)

@@ -1,4 +1,4 @@
-"""Preferences without a reference as TRL computes them: log-softmax row by row, and cross-entropy of the chosen half."""
+"""Preferences without a reference in TRL: log-softmax row by row, and a cross-entropy of the chosen half."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ TRL_CPO_GATHER = coefficients(
     forward=(5, 10),
     held=(3, 6),
     backward=(7, 14),
-    source="TRL up to 0.13: orpo_trainer.py and cpo_trainer.py, get_batch_logps: gather of a log-softmax of all logits; "
-    f"{COUNTED}",
+    source="TRL up to 0.13: orpo_trainer.py and cpo_trainer.py, get_batch_logps: gather of a log-softmax of all "
+    f"logits; {COUNTED}",
 )
 TRL_SIMPO = coefficients(
     "trl-simpo",

@@ -1,4 +1,4 @@
-"""Distillation as TRL computes it: log-softmaxes of the student's and the teacher's completions, and of their mixture."""
+"""Distillation in TRL: log-softmaxes of completions, the student's and the teacher's, and their mixture."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ def logits_waiting(head_tokens: Any, vocab: Any, logit_bytes: Any) -> Any:
 
 
 @trained(live=at("loss"))
-def logits_at_loss(
-    head_tokens: Any, completion_tokens: Any, vocab: Any, logit_bytes: Any, forward_copies: Any
-) -> Any:
+def logits_at_loss(head_tokens: Any, completion_tokens: Any, vocab: Any, logit_bytes: Any, forward_copies: Any) -> Any:
     """The student's logits, and copies of completions: of both models, scaled, in logarithms, mixed, compared."""
     return vocab * logit_bytes * (head_tokens + forward_copies * completion_tokens)
 
