@@ -50,9 +50,11 @@ def norm_output_unsaved(early: Any, residual_bytes: Any, hidden: Any, tokens: An
 
 
 @trained(live=at("loss"))
-def tile_at_loss(chunk_tokens: Any, vocab: Any, forward_tile: Any) -> Any:
-    """All copies of one chunk's logits."""
-    return chunk_tokens * vocab * forward_tile
+def tile_at_loss(
+    early: Any, chunk_tokens: Any, vocab: Any, forward_tile: Any, head_gradient: Any, head_products: Any
+) -> Any:
+    """All copies of one chunk's logits; and its part of the head's gradient, where that is made now."""
+    return chunk_tokens * vocab * forward_tile + early * head_products * head_gradient
 
 
 @trained(live=span("loss", "backward_loss"))
@@ -120,7 +122,7 @@ def chunked_head(
         early: whether the forward makes the gradients, and holds them.
         tokens: which tokens have logits.
         inside_forward: whether the model's own forward computes the loss.
-        head_products: copies of the head's gradient in backward, beside the gradient.
+        head_products: copies of the head's gradient while a chunk's part is added to it, beside the gradient.
     """
     defaults = {"forward_tile": forward, "backward_tile": backward, "inferred_tile_bytes": inferred}
     return Component(

@@ -9,11 +9,14 @@ from alignsim import Component, hookimpl, maths, term
 from alignsim_plugins.losses.chunked_head import chunked_head
 from alignsim_plugins.losses.selectors import COMPLETIONS
 
-CROSS_ENTROPY = "Liger-Kernel ead96b61: ops/fused_linear_cross_entropy.py"
-PREFERENCE = "Liger-Kernel ead96b61: chunked_loss/fused_linear_preference.py (DPO, ORPO, CPO, SimPO), chunk_size=1"
-UNPAIRED = "Liger-Kernel ead96b61: chunked_loss/fused_linear_unpaired_preference.py (KTO), chunk_size=1"
-GRPO = "Liger-Kernel ead96b61: chunked_loss/fused_linear_ppo.py and grpo_loss.py, chunk_size=1"
-REASONED = "read there, not measured: 2 bytes where a compiler fuses all, 10 where each operation makes a copy"
+CROSS_ENTROPY = "Liger-Kernel: ops/fused_linear_cross_entropy.py"
+PREFERENCE = "Liger-Kernel 0.6.4: chunked_loss/fused_linear_preference.py (DPO, ORPO, CPO, SimPO), chunk_size=1"
+UNPAIRED = "Liger-Kernel 0.6.4: chunked_loss/fused_linear_unpaired_preference.py (KTO), chunk_size=1"
+GRPO = "Liger-Kernel 0.6.4: chunked_loss/fused_linear_ppo.py and grpo_loss.py, chunk_size=1"
+REASONED = (
+    "read there, not measured: 2 bytes where a compiler fuses all, 12 where each operation makes a copy; a chunk's "
+    "gradient of the head before it is added"
+)
 
 
 @term("token", per={"role"}, source=f"{CROSS_ENTROPY}: triton.cdiv(BT, triton.cdiv(V, H))")
@@ -24,7 +27,7 @@ def chunk_share(head_tokens: Any, vocab: Any, hidden: Any) -> Any:
 
 @term("token", per={"role"}, source=f"{CROSS_ENTROPY}: triton.next_power_of_2, at most all tokens")
 def chunk_tokens(head_tokens: Any, chunk_share: Any) -> Any:
-    """The next power of two: 1, and 1 more above 1, 2 more above 2, 4 more above 4, ..."""
+    """The next power of two of a share: 1, and 1 more above 1, 2 more above 2, 4 more above 4, and so on."""
     return maths.minimum(
         head_tokens,
         1
@@ -63,41 +66,56 @@ def row_tokens(head_tokens: Any, rows: Any) -> Any:
 
 LIGER = (
     chunked_head(
-        "liger-ead96b6-cross-entropy",
+        "liger-0.6.4-cross-entropy",
         chunk=(chunk_share, chunk_tokens),
-        forward=(4, 2, 6),
+        forward=(2, 2, 4),
         backward=0,
-        inferred=(4, 2, 6),
+        inferred=(4, 2, 4),
         early=True,
+        head_products=3,
         inside_forward=True,
-        source=f"{CROSS_ENTROPY}: the gradient takes the logits' place; read there, not measured: one buffer of 16-bit "
-        "logits where it is reused, two chunks' where not, three with a cast",
+        source=f"{CROSS_ENTROPY} of 0.6.4: the gradient takes the logits' place; grad_weight += torch.mm(...).float(), "
+        "a product in 16 bits and its copy in 32; two chunks' logits at once without that; read there, not measured",
     ),
     chunked_head(
-        "liger-ead96b6-preference",
+        "liger-00eba63-cross-entropy",
+        chunk=(chunk_share, chunk_tokens),
+        forward=(2, 2, 4),
+        backward=0,
+        inferred=(2, 2, 4),
+        early=True,
+        inside_forward=True,
+        source=f"{CROSS_ENTROPY} of 00eba634, after 0.6.4: one buffer of logits for all chunks, torch.addmm in place; "
+        "read there, not measured",
+    ),
+    chunked_head(
+        "liger-0.6.4-preference",
         chunk=(pair_tokens,),
-        forward=(6, 2, 10),
+        forward=(6, 2, 12),
         backward=0,
         inferred=(6, 2, 10),
         early=True,
+        head_products=1,
         source=f"{PREFERENCE}; {REASONED}",
     ),
     chunked_head(
-        "liger-ead96b6-kto",
+        "liger-0.6.4-kto",
         chunk=(row_tokens,),
-        forward=(6, 2, 10),
+        forward=(6, 2, 12),
         backward=0,
         inferred=(6, 2, 10),
         early=True,
+        head_products=1,
         source=f"{UNPAIRED}; {REASONED}",
     ),
     chunked_head(
-        "liger-ead96b6-grpo",
+        "liger-0.6.4-grpo",
         chunk=(row_tokens,),
-        forward=(6, 2, 10),
+        forward=(6, 2, 12),
         backward=0,
         inferred=(6, 2, 10),
         early=True,
+        head_products=1,
         tokens=COMPLETIONS,
         source=f"{GRPO}; {REASONED}",
     ),

@@ -15,7 +15,7 @@ TRANSFORMERS_4_44 = coefficients(
     held=(4, 4),
     backward=(12, 12),
     inside_forward=True,
-    source="transformers up to 4.45: modeling_llama.py, logits.float() in the model's own forward, shift_logits "
+    source="transformers up to 4.45.2: modeling_llama.py, logits.float() in the model's own forward, shift_logits "
     f"contiguous; {COUNTED}",
 )
 TRANSFORMERS_4_46 = coefficients(
@@ -24,8 +24,8 @@ TRANSFORMERS_4_46 = coefficients(
     held=(4, 4),
     backward=(12, 12),
     inside_forward=True,
-    source="transformers 4.46 to 4.48: loss/loss_utils.py, ForCausalLMLoss with shift_logits contiguous, the caller "
-    f"holding the 16-bit logits; {COUNTED}",
+    source="transformers 4.46.0 to 4.48.3: loss/loss_utils.py, ForCausalLMLoss with shift_logits contiguous, the "
+    f"caller holding the 16-bit logits; {COUNTED}",
 )
 
 

@@ -22,7 +22,7 @@ TRL_CPO_GATHER = coefficients(
     forward=(5, 10),
     held=(3, 6),
     backward=(7, 14),
-    source="TRL up to 0.13: orpo_trainer.py and cpo_trainer.py, get_batch_logps: gather of a log-softmax of all "
+    source="TRL up to 0.13.0: orpo_trainer.py and cpo_trainer.py, get_batch_logps: gather of a log-softmax of all "
     f"logits; {COUNTED}",
 )
 TRL_SIMPO = coefficients(

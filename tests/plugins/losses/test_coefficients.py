@@ -112,8 +112,8 @@ def test_log_probabilities_in_chunks_of_every_row():
 def test_what_was_not_measured_exactly_has_a_range():
     given = run("verl-2026.01-entropy-compiled").graph.givens["policy.backward_narrow"]
     assert (given.low, given.value, given.high) == (6, 7, 8)
-    given = run("liger-ead96b6-preference", "CPO").graph.givens["policy.forward_tile"]
-    assert (given.low, given.value, given.high) == (2, 6, 10)
+    given = run("liger-0.6.4-preference", "CPO").graph.givens["policy.forward_tile"]
+    assert (given.low, given.value, given.high) == (2, 6, 12)
 
 
 def test_a_coefficient_is_an_input():
@@ -141,19 +141,25 @@ def test_a_chunk_of_liger_by_hand():
 
 
 def test_liger_holds_gradients_from_forward_to_backward():
-    result = run("liger-ead96b6-cross-entropy")
+    result = run("liger-00eba63-cross-entropy")
     gradients = 2 * VOCAB * HIDDEN + 2 * HIDDEN * TOKENS
     assert words(result, LOSS, "early_gradients") * VOCAB == gradients
     assert words(result, BACKWARD, "early_gradients") * VOCAB == gradients
     at_head = words(result, "update:policy/backward_head", "early_gradients", "held_head_gradient") * VOCAB
     assert at_head == 2 * VOCAB * HIDDEN
-    assert words(result, LOSS, "tile_at_loss") == 4 * 128  # ceil(2048 / ceil(1000 / 64)) = 128, a power of two
+    assert words(result, LOSS, "tile_at_loss") == 2 * 128  # ceil(2048 / ceil(1000 / 64)) = 128, a power of two
+
+
+def test_older_liger_makes_a_product_and_its_copy():
+    result = run("liger-0.6.4-cross-entropy")
+    assert words(result, LOSS, "tile_at_loss") == 2 * 128 + 3 * 2 * HIDDEN
+    assert words(result, "update:policy/backward_head", "tile_in_backward") == 0
 
 
 def test_pairs_and_rows_of_liger():
-    assert run("liger-ead96b6-preference", "CPO").value("policy.chunk_tokens") == 2 * SEQUENCE
-    assert run("liger-ead96b6-kto", "KTO").value("policy.chunk_tokens") == SEQUENCE
-    grpo = run("liger-ead96b6-grpo")
+    assert run("liger-0.6.4-preference", "CPO").value("policy.chunk_tokens") == 2 * SEQUENCE
+    assert run("liger-0.6.4-kto", "KTO").value("policy.chunk_tokens") == SEQUENCE
+    grpo = run("liger-0.6.4-grpo")
     assert grpo.value("policy.head_tokens") == COMPLETIONS
     assert grpo.value("policy.chunk_tokens") == SEQUENCE - PROMPT
 
