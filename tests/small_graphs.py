@@ -7,15 +7,18 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
-from alignsim import Algorithm, Parts, Resource, Term, maths, term
+from alignsim import Activity, Algorithm, Parts, Resource, Term, maths, term
 from alignsim.compose import compose
 from alignsim.given import Given, given
 from alignsim.graph import TermGraph
 from alignsim.plan import Plan
 
+TRAIN = Activity("train", ("forward", "backward_start", "backward_end", "optimizer_step"))
+INFER = Activity("infer", ("forward",))
+"""Activities with few moments, so that a table can be followed by hand."""
 DEVICE = Resource(name="device", unit="byte")
-PAIR = Algorithm(name="PAIR", phases={"update": {"policy": "train", "reference": "infer"}})
-LONE = Algorithm(name="LONE", phases={"update": {"policy": "train"}})
+PAIR = Algorithm(name="PAIR", phases={"update": {"policy": TRAIN, "reference": INFER}})
+LONE = Algorithm(name="LONE", phases={"update": {"policy": TRAIN}})
 
 _number = count()
 

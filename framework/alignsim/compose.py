@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from alignsim.errors import CompositionError, MissingInput, Problem, UnusedInput, near, suggestion
+from alignsim.frozen import frozen
 from alignsim.graph import Node, TermGraph
 from alignsim.numbers import from_const, numbers
 from alignsim.parts import Parts
@@ -65,7 +66,7 @@ class _Composer:
         self._read_totals()
         self._idle()
         self._unused()
-        graph = TermGraph(self.parts, self.nodes, self.totals.aliases)
+        graph = TermGraph(self.parts, frozen(self.nodes), frozen(self.totals.aliases))
         graph.order  # noqa: B018 - names a cycle before anything else is made of it
         check_units(graph)
         return graph
@@ -173,6 +174,17 @@ class _Composer:
             if term.name in counting and term.resource is None and not term.groups and not {path, term.name} & read:
                 message = "takes up no resource, is in no group and is read by nobody: it would silently count for 0"
                 self.problems.append(Problem(path, f"{message}; say resource=... or group=...", term.origin))
+        collected = {
+            marker.group
+            for term, _ in self.placed.values()
+            for marker in term.formula.parameters.values()
+            if isinstance(marker, Collect)
+        }
+        for path, (term, _) in self.terms.items():
+            if term.groups and not collected.intersection(term.groups) and term.resource is None and path not in read:
+                hint = suggestion(term.groups[0], collected)
+                message = f"is in group {term.groups[0]!r}, which nobody collects, and counts for nothing; {hint}"
+                self.problems.append(Problem(path, message, term.origin))
         self._stop_on(CompositionError)
 
     def _unused(self) -> None:

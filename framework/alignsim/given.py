@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 import attrs
 
 from alignsim.errors import InvalidInput, Origin, Problem, UnitError, suggestion
+from alignsim.frozen import FrozenDict, frozen
 from alignsim.units import dimension, measure, to_base
 
 T = TypeVar("T")
@@ -235,7 +236,7 @@ class Inputs:
     """
 
     source: str = "user"
-    sources: Mapping[str, str] = attrs.field(factory=dict)
+    sources: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
 
     def numbers(self) -> dict[str, Given]:
         """Return the numbers by name, each as a :class:`Given`. Truth values become 0 and 1; None is left out."""

@@ -118,8 +118,8 @@ class Kernel:
                 except ValueError as error:  # an opaque formula fails as it does by itself
                     self._refuse(columns, {})
                     raise InvalidInput(f"{error} (in rows {part.start} to {part.stop - 1})") from error
-            if doubtful or not math.isfinite(chunks[-1].sum()):  # or all are, and their total is too large
-                self._refuse(columns, outputs)
+        if doubtful or not np.isfinite(chunks[-1]).all():  # or all are, and their total is too large
+            self._refuse(columns, outputs)
         return outputs
 
     def _row_by_row(self, rows: range, columns: Sequence[Column], outputs: Mapping[str, Column]) -> None:

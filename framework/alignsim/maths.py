@@ -1,6 +1,6 @@
 """The functions that formulas may call, for one number, an array, or a probe quantity alike.
 
-On Python numbers they are plain Python, so that one configuration never loads NumPy; sweeps use the functions of
+On Python numbers they are plain Python, so that one configuration needs no NumPy; sweeps use the functions of
 the same names from NumPy, which give the same bits.
 """
 

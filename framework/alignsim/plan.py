@@ -1,10 +1,11 @@
 """A graph compiled for some outputs: generated straight-line Python, one call a formula.
 
-One configuration is plain Python on floats and never loads NumPy. Many at once are :mod:`alignsim.sweep`.
+One configuration is plain Python on floats and needs no NumPy. Many at once are :mod:`alignsim.sweep`.
 """
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -79,6 +80,9 @@ class Plan:
         for i, path in enumerate(p for p in self.order if p not in names):
             node = self.graph.nodes[path]
             arguments = tuple(names[source] for source in node.inputs)
+            if _hands_on(node):
+                names[path] = arguments[0]
+                continue
             key = (node.kind, node.term.formula.function if node.term else None, arguments)
             if key in known:
                 names[path] = known[key]
@@ -151,6 +155,13 @@ class Plan:
         equation = node.term.formula.equation if node.term else node.kind
         known = [f"{p} = {human(values[p], self.graph.nodes[p].unit)}" for p in node.inputs if p in values]
         return f"{equation}" + (f", where {', '.join(known)}" if known else "")
+
+
+def _hands_on(node: Node) -> bool:
+    """Whether a value is its one input's."""
+    if node.kind == "term" and node.term is not None:
+        return len(node.inputs) == 1 and isinstance(node.term.formula.expression, ast.Name)
+    return len(node.inputs) == 1
 
 
 def _targets(names: Iterable[str]) -> str:

@@ -18,6 +18,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import attrs
@@ -75,7 +76,8 @@ def cases(data: Any, registry: Registry | None = None) -> Iterator[Case]:
     """Yield the runs of plain data, as cases to compare.
 
     ``measured`` has ``peak``, ``phases``, or both; the largest phase is the peak unless that is given. A phase is one
-    of the algorithm's, or an instant such as ``update:policy/loss``; ``key`` is how the run is called.
+    of the algorithm's, or an instant such as ``update:policy/loss``; ``key`` is how the run is called. ``about``,
+    ``source`` and ``cause`` (of an error) are for people.
 
     Raises:
         InvalidInput: all that is wrong with all runs, each with its place.
@@ -84,7 +86,7 @@ def cases(data: Any, registry: Registry | None = None) -> Iterator[Case]:
     found: list[Case] = []
     for index, run in enumerate(Fields(data, "").only(("runs",)).each("runs")):
         try:
-            found.append(_case(run.only(("key", "scenario", "measured", "about", "source")), index, registry))
+            found.append(_case(run.only(("key", "scenario", "measured", "about", "source", "cause")), index, registry))
         except InvalidInput as error:
             problems += error.problems
     if problems:
@@ -115,10 +117,22 @@ def _case(run: Fields, index: int, registry: Registry | None) -> Case:
 
 
 def _predicted(scenario: Scenario, measured: Mapping[str, float]) -> dict[str, float]:
-    """The largest total of each phase, and the totals at instants that were measured."""
+    """The largest total of each phase; instant by instant where one of its instants was measured."""
     result = scenario.result
-    phases = {phase: quantity.magnitude for phase, quantity in result.phases.items() if phase != "init"}
-    return phases | {p: result.value(f"{p}.{scenario.resource}") for p in measured if ":" in p}
+    by_instant = {path.partition(":")[0] for path in measured if ":" in path}
+    found: dict[str, float] = {}
+    for phase, quantity in result.phases.items():
+        if phase not in ("init", *by_instant):
+            found[phase] = quantity.magnitude
+    for phase in by_instant.intersection(scenario.algorithm.phases):
+        if phase in measured:
+            found[phase] = result.value(f"{phase}:{scenario.resource}")
+        for role, activity in scenario.algorithm.phases[phase].items():
+            for moment in activity.moments:
+                with suppress(UnknownName):  # a role that is idle beside others has no instants
+                    path = f"{phase}:{role}/{moment}"
+                    found[path] = result.value(f"{path}.{scenario.resource}")
+    return found | {p: result.value(f"{p}.{scenario.resource}") for p in measured if ":" in p}
 
 
 def _bytes(fields: Fields, name: str) -> float:

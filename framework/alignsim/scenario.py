@@ -10,7 +10,7 @@ import attrs
 from alignsim.algorithm import Algorithm
 from alignsim.architecture import Architecture
 from alignsim.batch import Batch
-from alignsim.component import Component
+from alignsim.component import NONE, Component, Slot
 from alignsim.errors import InvalidInput, Problem, UnknownName, suggestion
 from alignsim.frozen import frozen
 from alignsim.given import Given, Inputs, described, stated
@@ -21,7 +21,31 @@ from alignsim.question import Question
 from alignsim.registry import Registry, default_registry
 from alignsim.term import Term
 
+EVERY = "*"
 S = TypeVar("S", bound="Scenario")
+
+
+# Names pass through these, which tell type checkers that they may; they are looked up in the scenario's own registry.
+def _algorithm(value: Algorithm | str) -> Algorithm:
+    return value  # type: ignore[return-value]
+
+
+def _models(value: Mapping[str, Architecture | str]) -> Mapping[str, Architecture]:
+    return value  # type: ignore[return-value]
+
+
+def _accelerator(
+    value: Accelerator | str | Mapping[str, Accelerator | str] | None,
+) -> Accelerator | Mapping[str, Accelerator] | None:
+    return value  # type: ignore[return-value]
+
+
+def _components(value: Mapping[str, Component | str]) -> Mapping[str, Component]:
+    return value  # type: ignore[return-value]
+
+
+def _givens(value: Mapping[str, Any]) -> Mapping[str, Given]:
+    return value
 
 
 @described
@@ -37,7 +61,8 @@ class Scenario(Question):
         accelerator: the device of every pool, or pool -> device.
         layout: how models are spread; ``layouts`` says otherwise for some roles.
         batch: how much work there is at once.
-        components: fillings of slots, by ``slot`` for all roles that need it or by ``role.slot``.
+        components: fillings of slots, by ``slot`` for all roles that need it or by ``role.slot``; ``{"*": "none"}``
+            fills every other slot with nothing.
         givens: numbers by path that are set on purpose; ``role.name`` or just ``name`` in the simple cases.
         places: role -> process and pool.
         terms: terms added to those of the plugins.
@@ -50,14 +75,14 @@ class Scenario(Question):
     """
 
     name: str = "run"
-    algorithm: Algorithm
-    models: Mapping[str, Architecture]
-    accelerator: Accelerator | Mapping[str, Accelerator] | None = None
+    algorithm: Algorithm = attrs.field(converter=_algorithm)
+    models: Mapping[str, Architecture] = attrs.field(converter=_models)
+    accelerator: Accelerator | Mapping[str, Accelerator] | None = attrs.field(default=None, converter=_accelerator)
     layout: Layout = attrs.field(factory=Layout)
     layouts: Mapping[str, Layout] = attrs.field(factory=dict)
     batch: Batch = attrs.field(factory=Batch)
-    components: Mapping[str, Component] = attrs.field(factory=dict)
-    givens: Mapping[str, Given] = attrs.field(factory=dict)
+    components: Mapping[str, Component] = attrs.field(factory=dict, converter=_components)
+    givens: Mapping[str, Given] = attrs.field(factory=dict, converter=_givens)
     places: Mapping[str, Place] = attrs.field(factory=dict)
     terms: tuple[Term, ...] = ()
     resource: str = "device"
@@ -86,7 +111,10 @@ class Scenario(Question):
             )
         elif self.accelerator is not None:
             _set(self, "accelerator", registry.resolve("accelerators", self.accelerator, "Scenario.accelerator"))
-        _set(self, "components", {k: self._component(k, c) for k, c in self.components.items()})
+        chosen = {k: self._component(k, c) for k, c in self.components.items() if k != EVERY}
+        if EVERY in self.components:
+            chosen = {name: slot.none for name, slot in self._others(chosen)} | chosen
+        _set(self, "components", chosen)
         givens: dict[str, Given] = {}
         problems: list[Problem] = []
         for path, value in self.givens.items():
@@ -122,6 +150,12 @@ class Scenario(Question):
             if not isinstance(item, Term):
                 yield Problem("terms", f"expected a term, a function under @term(...); got {item!r}")
 
+    def _others(self, chosen: Mapping[str, Component]) -> Iterator[tuple[str, Slot]]:
+        rest: Any = self.components[EVERY]
+        if rest != NONE:
+            raise InvalidInput(Problem(f"components[{EVERY!r}]", f"can only be {NONE!r}, got {rest!r}"))
+        yield from ((name, slot) for name, slot in self.registry.slots.items() if name not in chosen)
+
     def _component(self, key: str, component: Component | str) -> Component:
         slot = key.rpartition(".")[2]
         if not isinstance(component, Component | str):
@@ -148,6 +182,12 @@ class Scenario(Question):
             if model is None:
                 yield Problem(f"models[{role!r}]", f"role {role!r} needs a model")
                 continue
+            layout = self.layouts.get(role, self.layout)
+            for degree, most, of in (("tensor", model.heads, "heads"), ("pipeline", model.layers, "layers")):
+                got = getattr(layout, degree)
+                if got > most:
+                    message = f"must be at most {most}, the {of} of {model.name} for role {role!r}; got {got}"
+                    yield Problem(f"layout.{degree}", message)
             other, known = named.setdefault(model.name, (role, model))
             if known != model:
                 message = f"is another model than that of {other!r}, but has the same name {model.name!r}"

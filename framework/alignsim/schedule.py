@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import pairwise
 
 import attrs
 
@@ -183,10 +182,3 @@ def after(moment: str) -> Liveness:
         )
 
     return Liveness(f"after the first {moment}", picks, (moment,))
-
-
-def steady_lap(schedule: Schedule) -> tuple[int, ...]:
-    """Return the events of the steady lap, for resources that add up over one."""
-    events = tuple(i for i, e in enumerate(schedule.events) if e.lap == "steady")
-    assert all(b == a + 1 for a, b in pairwise(events))
-    return events

@@ -38,7 +38,7 @@ from alignsim.errors import (
 from alignsim.given import Given, given
 from alignsim.plan import Plan
 from alignsim.scope import Scope, parse, spell
-from small_graphs import DEVICE, LONE, PAIR, graph_of, parts_of, terms_of, values_of, written
+from small_graphs import DEVICE, INFER, LONE, PAIR, TRAIN, graph_of, parts_of, terms_of, values_of, written
 
 BYTE = given("1 B", "byte")
 
@@ -528,7 +528,7 @@ def test_values_are_found_by_path_or_the_nearest_is_told():
 def test_terms_exist_while_their_role_does_something():
     made = terms_of("y(a) = a", per={"role", "phase"}, during={"train"})
     table: dict[str, Any] = {
-        "one": {"policy": "train", "critic": "infer"},
+        "one": {"policy": TRAIN, "critic": INFER},
         "two": {"policy": OFFLOADED, "critic": Activity("own", like="train")},
     }
     graph = graph_of(*made, algorithm=Algorithm(name="X", phases=table), givens={"a": 1})
@@ -537,7 +537,7 @@ def test_terms_exist_while_their_role_does_something():
 
 @pytest.mark.parametrize("count", [400])
 def test_many_roles_are_no_trouble(count):
-    many = Algorithm(name="many", phases={"work": {f"role{i}": "infer" for i in range(count)}})
+    many = Algorithm(name="many", phases={"work": {f"role{i}": INFER for i in range(count)}})
     held = terms_of("x(a) = a", unit="byte", per={"role"}, resource="device", live=always)
     graph = compose(parts_of(*held, algorithm=many, resources={"device": DEVICE}, givens={"a": BYTE}))
     from alignsim.sweep import sweep

@@ -50,7 +50,8 @@ def test_all_fields():
     assert (scenario.layouts["policy"].data, scenario.places["policy"]) == (4, Place())
     assert scenario.givens["policy.weight_bytes"].value == 4
     assert scenario.models["policy"].name == "toy"
-    assert scenario_of(changed(accelerator={"gpus": "H100-SXM5-80GB"})).accelerator["gpus"].name == "H100-SXM5-80GB"
+    of_pools: Any = scenario_of(changed(accelerator={"gpus": "H100-SXM5-80GB"})).accelerator
+    assert of_pools["gpus"].name == "H100-SXM5-80GB"
     assert scenario_of(changed(models={"policy": "Llama-2-7B"})).models["policy"].layers == 32
 
 
@@ -101,6 +102,16 @@ def test_a_run_and_its_measurements():
     assert (row.key, row.phase, row.measured_phase, row.phase_agrees) == ("mine", "update", "update", True)
     assert row.error == pytest.approx(0, abs=1e-9)
     assert row.phase_errors == {"update": 0.0, instant: 0.0}
+
+
+def test_instants_are_compared_with_instants():
+    components = {"precision": "bf16", "engine": "single-device", "rollout": "transformers-cache"}
+    batch = {"rollout_sequences": 2, "rollout_tokens": 64, "prompt_tokens": 8}
+    generation = {"algorithm": "Generation", "models": {"policy": TOY}, "components": components, "batch": batch}
+    instants = {"generate:policy/prefill": 1, "generate:policy/decode": 2}
+    row = compare(cases({"runs": [{"scenario": generation, "measured": {"phases": instants}}]})).rows[0]
+    assert (row.phase, row.measured_phase, row.phase_agrees) == (*["generate:policy/decode"] * 2, True)
+    assert set(row.phases) == set(instants)
 
 
 def test_a_peak_is_the_largest_phase_unless_it_is_told():

@@ -83,9 +83,9 @@ def test_using_makes_another():
 
 
 def test_using_sets_inputs_of_the_graph():
-    more = RUN.using(first_moment_bytes=8)
-    assert (more.result.peak - RUN.result.peak).m_as("byte") == 4 * (70e9 + 13e9) / 32
-    assert more.givens["first_moment_bytes"].value == 8
+    more = RUN.using(kv_bytes=8)
+    assert (more.result.peak - RUN.result.peak).m_as("byte") == 3 * 85899345920 / 32
+    assert more.givens["policy.kv_bytes"].value == 8
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_using_sets_inputs_of_the_graph():
         ({"components": {"polic.engine": "even-split"}}, "algorithm PPO has no role 'polic'; did you mean policy"),
         ({"components": {"engine": 5}}, "components['engine']: expected a component or its name, got 5"),
         (
-            {"components": {"engine": default_registry().component("optimizer", "adam")}},
+            {"components": {"engine": default_registry().component("optimizer", "adamw-fused")}},
             "fills slot 'optimizer', not 'engine'",
         ),
         ({"givens": {"policy.weight_bytes": "2 gigs"}}, "policy.weight_bytes: cannot read '2 gigs'"),
@@ -297,7 +297,13 @@ def test_an_algorithm_of_ones_own():
         algorithm=distil,
         models={"student": "Llama-3.1-8B", "teacher": "Llama-2-70B"},
         layout=Layout(tensor=8),
-        components={"precision": "mixed", "engine": "even-split", "optimizer": "adam"},
+        components={
+            "precision": "bf16-master",
+            "engine": "even-split",
+            "optimizer": "adamw-fused",
+            "adapter": "full",
+            "*": "none",
+        },
         givens={"teacher.weight_bytes": 1},
     )
     assert run.result.peak.m_as("byte") == (16 * 8_030_261_248 + 68_976_648_192) / 8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given as forall
@@ -33,7 +34,7 @@ from alignsim.plan import Plan
 from alignsim.result import Result
 from alignsim.schedule import Schedule
 from alignsim.sweep import sweep
-from small_graphs import DEVICE, LONE, PAIR, formula, graph_of, terms_of, values_of
+from small_graphs import DEVICE, LONE, PAIR, TRAIN, formula, graph_of, terms_of, values_of
 
 ENGINE = Slot(name="engine")
 PIPELINE = Component(
@@ -314,7 +315,10 @@ def test_a_kind_of_rank_of_one_pool_is_not_in_another():
 
 
 def test_phases_side_by_side_hold_what_all_have_and_each_ones_largest_transient():
-    table = {"rollout": {"policy": "generate"}, "update": {"policy": "idle", "critic": "train"}}
+    table: dict[str, dict[str, Any]] = {
+        "rollout": {"policy": "generate"},
+        "update": {"policy": "idle", "critic": TRAIN},
+    }
     terms = (
         held("weights", always),
         held("cache", at("decode")),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
-from alignsim import Scenarios, default_registry
+from alignsim import AlignSimError, Batch, Scenario, Scenarios, default_registry
 from alignsim.solver import Solver
 
 REGISTRY = default_registry()
@@ -20,13 +22,46 @@ TERMS = {
 }
 
 
+BASE = {
+    "precision": "bf16",
+    "optimizer": "adamw-fused",
+    "adapter": "full",
+    "recompute": "none",
+    "attention": "sdpa",
+    "packing": "equal",
+    "loss": "cross-entropy",
+    "layers": "transformers",
+    "engine": "single-device",
+    "rollout": "full-cache",
+}
+BATCH = Batch(micro_batch=2, sequence_tokens=512, prompt_tokens=256, rollout_sequences=4, rollout_tokens=512)
+
+
+def run(algorithm, **components):
+    models = {role: "Qwen3-0.6B" if role in ("critic", "reward") else "Qwen2.5-0.5B" for role in algorithm.roles}
+    return Scenario(algorithm=algorithm, models=models, components={**BASE, **components}, batch=BATCH).graph
+
+
+def with_component(component):
+    """The graphs of all algorithms that it goes together with: at least one."""
+    graphs, refusals = [], []
+    for algorithm in REGISTRY.algorithms.values():
+        try:
+            graphs.append(run(algorithm, **{component.slot.name: component}))
+        except AlignSimError as error:
+            refusals.append(str(error))
+    assert graphs, refusals
+    return graphs
+
+
+@cache
 def composed():
-    """Every scenario, and its run under every algorithm: composing one checks the units of all its formulas."""
-    for scenario in REGISTRY.scenarios.values():
-        yield scenario.graph
-        if hasattr(scenario, "as_run"):
-            for algorithm in REGISTRY.algorithms.values():
-                yield scenario.as_run(algorithm=algorithm).graph
+    """Graphs of everything built in: composing one checks the units of all its formulas."""
+    scenarios = [scenario.graph for scenario in REGISTRY.scenarios.values()]
+    value = REGISTRY.component("loss", "trl-ppo-value")
+    joint = REGISTRY.component("loss", "trl-ppo")
+    scenarios.append(run(REGISTRY.algorithms["TRL-PPO"], loss=joint, **{"critic.loss": value, "reward.loss": "score"}))
+    return [*scenarios, *(graph for component in REGISTRY.components.values() for graph in with_component(component))]
 
 
 def test_there_are_some():

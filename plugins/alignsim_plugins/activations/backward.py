@@ -23,9 +23,9 @@ def recomputed_layer(live_layer: Any, recomputes: Any, forward_end_work: Any, hi
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=TRACES)
-def mlp_backward(live_layer: Any, residual_bytes: Any, hidden: Any, compute_bytes: Any, mlp_width: Any) -> Any:
+def mlp_backward(live_layer: Any, residual_bytes: Any, hidden: Any, inner_bytes: Any, mlp_width: Any) -> Any:
     """All that is kept, the output's gradient, and two gradients of the inner width."""
-    return live_layer + residual_bytes * hidden + 2 * compute_bytes * mlp_width
+    return live_layer + residual_bytes * hidden + 2 * inner_bytes * mlp_width
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=TRACES)

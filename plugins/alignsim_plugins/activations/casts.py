@@ -39,6 +39,18 @@ def casts_after_loss(casts_kept: Any) -> Any:
     return casts_kept
 
 
+@trained(live=span("forward_layers", "backward_last_layer"))
+def held_frozen_casts(frozen_casts: Any) -> Any:
+    """Backward reads them to get at the gradients of what comes before."""
+    return frozen_casts
+
+
+@trained(live=span("forward_head", "backward_head"))
+def held_frozen_head_cast(frozen_head_cast: Any) -> Any:
+    """The same."""
+    return frozen_head_cast
+
+
 @trained(live=at("backward_last_layer"))
 def casts_in_last_layer(casts_kept: Any, head_cast: Any) -> Any:
     """The head's is done with."""
@@ -75,6 +87,8 @@ CASTS = (
     casts_before_loss,
     casts_at_loss,
     casts_after_loss,
+    held_frozen_casts,
+    held_frozen_head_cast,
     casts_in_last_layer,
     casts_in_first_layer,
     mask_before_loss,

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import maths, term
+from alignsim import Const, maths, term
 from alignsim_plugins.elements import TRACES
+
+AS_ARITHMETIC = Const(0, "byte", source="a role without adapters has no projection of another format")
+
+
+@term("byte", per={"role"}, source=TRACES)
+def inner_bytes(compute_bytes: Any, projection_bytes: Any = AS_ARITHMETIC) -> Any:
+    """Of an element of the MLP's inner width: as arithmetic is, unless projections give their results back wider."""
+    return maths.maximum(compute_bytes, projection_bytes)
 
 
 @term("byte/token", per={"role"}, source=TRACES)
-def dense_forward_work(mlp_width: Any, hidden: Any, compute_bytes: Any, residual_bytes: Any, casts_weights: Any) -> Any:
+def dense_forward_work(
+    mlp_width: Any, hidden: Any, compute_bytes: Any, inner_bytes: Any, residual_bytes: Any, casts_weights: Any
+) -> Any:
     """Gate, up and their product, the layer's input and the residual; under autocast, the norm's output cast."""
-    return 3 * compute_bytes * mlp_width + 2 * residual_bytes * hidden + casts_weights * compute_bytes * hidden
+    return 3 * inner_bytes * mlp_width + 2 * residual_bytes * hidden + casts_weights * compute_bytes * hidden
 
 
 @term("byte/token", per={"role"}, source=TRACES)
@@ -41,6 +51,7 @@ def forward_end_work(
 
 
 FORWARD = (
+    inner_bytes,
     dense_forward_work,
     experts_forward_work,
     base_forward_work,

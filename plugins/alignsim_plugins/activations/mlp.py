@@ -27,13 +27,13 @@ def experts_saved(
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=f"Shazeer 2020 (GLU variants), eq. 6; {TRACES}")
-def mlp_saved(experts: Any, experts_saved: Any, gated: Any, frozen: Any, ffn: Any, compute_bytes: Any) -> Any:
+def mlp_saved(experts: Any, experts_saved: Any, gated: Any, frozen: Any, ffn: Any, inner_bytes: Any) -> Any:
     """Gate, up, activated gate and product; without a gate, before and after the activation.
 
     Frozen, the input of the projection down is kept by nobody.
     """
     return maths.where(
-        experts > 0, experts_saved, compute_bytes * ffn * (maths.where(gated > 0, 4, 2) - maths.where(frozen > 0, 1, 0))
+        experts > 0, experts_saved, inner_bytes * ffn * (maths.where(gated > 0, 4, 2) - maths.where(frozen > 0, 1, 0))
     )
 
 

@@ -56,9 +56,39 @@ def head_cast(casts_weights: Any, frozen: Any, head_matrix: Any, compute_bytes: 
 
 
 @term("byte", per={"role"}, during={"train"}, source=TRACES)
-def one_layer_casts(casts_weights: Any, frozen: Any, cast_matrices: Any, down_matrix: Any, compute_bytes: Any) -> Any:
+def one_layer_casts(
+    casts_weights: Any, cast_matrices: Any, quantised_matrices: Any, down_matrix: Any, compute_bytes: Any
+) -> Any:
     """Narrow copies of one layer's matrices, all but the projection down, which is done with first."""
-    return maths.where(frozen > 0, 0, casts_weights * compute_bytes * (cast_matrices - down_matrix))
+    return casts_weights * compute_bytes * maths.maximum(cast_matrices - quantised_matrices - down_matrix, 0)
 
 
-ONCE = (rotary_tables, casts_weights, layer_casts, head_cast, one_layer_casts)
+@term(
+    "byte", per={"role"}, during={"train"}, source="torch.autograd: a product keeps the operand that it multiplied by"
+)
+def frozen_casts(
+    casts_weights: Any,
+    frozen: Any,
+    recomputed_share: Any,
+    layers: Any,
+    cast_matrices: Any,
+    quantised_matrices: Any,
+    compute_bytes: Any,
+) -> Any:
+    """Narrow copies of frozen matrices: autocast keeps none, but the products do, where they are not recomputed."""
+    return maths.where(
+        frozen > 0,
+        casts_weights * compute_bytes * (1 - recomputed_share) * layers * (cast_matrices - quantised_matrices),
+        0,
+    )
+
+
+@term(
+    "byte", per={"role"}, during={"train"}, source="torch.autograd: a product keeps the operand that it multiplied by"
+)
+def frozen_head_cast(casts_weights: Any, frozen: Any, head_matrix: Any, compute_bytes: Any) -> Any:
+    """The same of the head."""
+    return maths.where(frozen > 0, casts_weights * compute_bytes * head_matrix, 0)
+
+
+ONCE = (rotary_tables, casts_weights, layer_casts, head_cast, one_layer_casts, frozen_casts, frozen_head_cast)

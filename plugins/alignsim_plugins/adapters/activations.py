@@ -22,6 +22,12 @@ def adapter_widens(adapter_bytes: Any, compute_bytes: Any) -> Any:
     return adapter_bytes > compute_bytes
 
 
+@term("", per={"role"}, source="peft 0.21: tuners/lora/layer.py, _cast_input_dtype")
+def adapter_copies(adapter_widens: Any) -> Any:
+    """1 where a projection's input is copied in the adapter's format."""
+    return adapter_widens
+
+
 @term("", per={"role"}, source=SOURCE)
 def adapter_shares(adapter_bytes: Any, compute_bytes: Any, casts_weights: Any, lora_dropout: Any) -> Any:
     """1 where adapters multiply the projection's own input: nothing is dropped from it or cast."""
@@ -41,13 +47,15 @@ def query_key_value_inputs(
 
 
 @term("", per={"role"}, source=SOURCE)
+def output_inputs(adapts_output: Any, kv_lora_rank: Any, heads: Any, v_head_dim: Any, query_width: Any) -> Any:
+    """Input of the projection out of attention, if that is adapted."""
+    return adapts_output * maths.where(kv_lora_rank > 0, heads * v_head_dim, query_width)
+
+
+@term("", per={"role"}, source=SOURCE)
 def adapter_inputs(
     query_key_value_inputs: Any,
-    adapts_output: Any,
-    kv_lora_rank: Any,
-    heads: Any,
-    v_head_dim: Any,
-    query_width: Any,
+    output_inputs: Any,
     gated: Any,
     adapts_gate: Any,
     adapts_up: Any,
@@ -58,7 +66,7 @@ def adapter_inputs(
     """Inputs of all adapted projections of one layer."""
     return (
         query_key_value_inputs
-        + adapts_output * maths.where(kv_lora_rank > 0, heads * v_head_dim, query_width)
+        + output_inputs
         + maths.where(adapted_ffn > 0, (gated * adapts_gate + adapts_up) * hidden + adapts_down * adapted_ffn, 0)
     )
 
@@ -135,9 +143,10 @@ def up_adapter_work(
     adapted_ffn: Any,
     hidden: Any,
     compute_bytes: Any,
+    inner_bytes: Any,
     residual_bytes: Any,
     adapter_operand: Any,
-    adapter_widens: Any,
+    adapter_copies: Any,
     fp32: Any = FP32,
 ) -> Any:
     """At the projection up: gate and up, B(A(x)) and that scaled; x and its wide copy, and the residual."""
@@ -145,8 +154,8 @@ def up_adapter_work(
         (adapts_up > 0)
         * (adapted_ffn > 0)
         * (
-            2 * (compute_bytes + adapter_operand) * adapted_ffn
-            + (compute_bytes + residual_bytes + adapter_widens * fp32) * hidden
+            2 * (inner_bytes + adapter_operand) * adapted_ffn
+            + (compute_bytes + residual_bytes + adapter_copies * fp32) * hidden
         )
     )
 
@@ -157,9 +166,10 @@ def down_adapter_work(
     adapted_ffn: Any,
     hidden: Any,
     compute_bytes: Any,
+    inner_bytes: Any,
     residual_bytes: Any,
     adapter_bytes: Any,
-    adapter_widens: Any,
+    adapter_copies: Any,
     autocast: Any,
     lora_dropout: Any,
     fp32: Any = FP32,
@@ -170,8 +180,8 @@ def down_adapter_work(
         * (adapted_ffn > 0)
         * (
             (
-                compute_bytes
-                + adapter_widens * (fp32 + (autocast > 0) * compute_bytes)
+                inner_bytes
+                + adapter_copies * (fp32 + (autocast > 0) * compute_bytes)
                 + (lora_dropout > 0) * adapter_bytes
             )
             * adapted_ffn
@@ -192,9 +202,10 @@ def adapter_forward_end(
     adapted_ffn: Any,
     hidden: Any,
     compute_bytes: Any,
+    inner_bytes: Any,
     residual_bytes: Any,
     adapter_operand: Any,
-    adapter_widens: Any,
+    adapter_copies: Any,
     adapter_shares: Any,
     autocast: Any,
     lora_dropout: Any,
@@ -206,8 +217,8 @@ def adapter_forward_end(
         * (adapted_ffn > 0)
         * (
             (
-                (1 - adapter_shares) * compute_bytes
-                + adapter_widens
+                (1 - adapter_shares) * inner_bytes
+                + adapter_copies
                 * fp32
                 * (maths.maximum(1.0 * (autocast > 0), 1.0 * (lora_dropout > 0)) + (autocast > 0) * (lora_dropout > 0))
             )
@@ -245,8 +256,10 @@ def adapter_casts(autocast: Any, adapter_widens: Any, trainable_parameters: Any,
 ACTIVATIONS = (
     adapter_operand,
     adapter_widens,
+    adapter_copies,
     adapter_shares,
     query_key_value_inputs,
+    output_inputs,
     adapter_inputs,
     distinct_inputs,
     adapters_of_layer,

@@ -38,6 +38,8 @@ FULL = Component(
             "adapter_forward_end",
             "first_layer_unsaved",
             "adapter_casts",
+            "projection_bytes",
+            "quantised_matrices",
         )
     },
     source=SOURCE,

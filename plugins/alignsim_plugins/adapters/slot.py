@@ -24,6 +24,8 @@ ADAPTER = Slot(
         "adapter_forward_end": "byte/token",
         "first_layer_unsaved": "byte/token",
         "adapter_casts": "byte",
+        "projection_bytes": "byte",
+        "quantised_matrices": "parameter",
     },
     required_for=frozenset({"train"}),
     about="which parameters are trained: all, or those of adapters over a frozen model",
@@ -42,5 +44,7 @@ ADAPTER = Slot(
 - ``adapter_forward_work``: live within a layer's forward at its adapters' worst instant, 0 without adapters;
 - ``adapter_forward_end``: still live when the last projection of a layer is done;
 - ``first_layer_unsaved``: what the first layer need not keep, since its input needs no gradient;
-- ``adapter_casts``: copies of the adapters in the format of arithmetic.
+- ``adapter_casts``: copies of the adapters in the format of arithmetic;
+- ``projection_bytes``: of an element that a projection gives, where that is wider than arithmetic, else 0;
+- ``quantised_matrices``: parameters of one layer that autocast does not cast, as they are in few bits.
 """

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from alignsim import Const, maths, term
+from alignsim_plugins.adapters.slot import ADAPTER
 
 SOURCE = "Hu et al. 2022 (LoRA), section 4; peft 0.21: tuners/lora/layer.py"
 EXPERTS = "transformers 5.24: routed experts are one parameter of three dimensions, which target_modules does not find"
@@ -21,6 +22,7 @@ DEFAULTS = {
     "lora_dropout": Const(0, source="peft 0.21: LoraConfig, lora_dropout=0.0; any rate above 0 costs the same"),
     "adapter_bytes": Const(4, "byte/parameter", source="peft 0.21: autocast_adapter_dtype=True makes adapters 32-bit"),
     "frozen": Const(1, source=SOURCE),
+    **{name: ADAPTER.none.defaults[name] for name in ("projection_bytes", "quantised_matrices")},
     **{
         name: Const(0, "parameter", source="adapters are matrices inside the layers")
         for name in ("trained_embedding", "trained_head", "trained_vectors", "trained_experts")
@@ -87,7 +89,7 @@ def mlp_ports(adapts_gate: Any, adapts_up: Any, adapts_down: Any, gated: Any) ->
 
 
 @term("parameter", per={"role"}, source=f"{SOURCE}: rank x (in + out) a matrix")
-def trainable_parameters(
+def thin_parameters(
     lora_rank: Any,
     layers: Any,
     expert_layers: Any,
@@ -107,6 +109,12 @@ def trainable_parameters(
         + (layers - expert_layers) * maths.where(ffn > 0, mlp_ports * (hidden + ffn), 0)
         + expert_layers * maths.where(shared_experts > 0, mlp_ports * (hidden + shared_experts * shared_ffn), 0)
     )
+
+
+@term("parameter", per={"role"}, source=SOURCE)
+def trainable_parameters(thin_parameters: Any) -> Any:
+    """All of those, and nothing else."""
+    return thin_parameters
 
 
 @term("byte/parameter", per={"role"}, source="torch: a gradient is in its parameter's format")
@@ -154,9 +162,9 @@ def inner_side(lora_rank: Any) -> Any:
 
 
 @term("parameter", per={"role"}, during={"train"}, source=SOURCE)
-def trained_edges(trainable_parameters: Any, lora_rank: Any, layers: Any, adapters_of_layer: Any) -> Any:
+def trained_edges(thin_parameters: Any, lora_rank: Any, layers: Any, adapters_of_layer: Any) -> Any:
     """The long sides of all matrices, and the rank twice for every adapter."""
-    return maths.safe_divide(trainable_parameters, lora_rank) + 2 * lora_rank * layers * adapters_of_layer
+    return maths.safe_divide(thin_parameters, lora_rank) + 2 * lora_rank * layers * adapters_of_layer
 
 
 TARGETS = (
@@ -164,6 +172,7 @@ TARGETS = (
     attention_ports,
     latent_ports,
     mlp_ports,
+    thin_parameters,
     trainable_parameters,
     gradient_bytes,
     adapter_weights,

@@ -8,18 +8,20 @@ import pytest
 
 from alignsim import Architecture, Batch, Scenario, default_registry
 from alignsim_plugins.rollouts import generate, transformers_cache
+from alignsim_plugins.rollouts.slot import ROLLOUT
 from alignsim_plugins.rollouts.transformers_cache import appended_keys, kv_cache, prompt_cache
 
 SHAPE: dict[str, Any] = {"layers": 4, "hidden": 64, "heads": 4, "kv_heads": 2, "ffn": 192, "vocab": 1000}
-ONE_DEVICE = {"precision": "bf16", "engine": "single-device", "rollout": "transformers-cache"}
+ONE_DEVICE: Any = {"precision": "bf16", "engine": "single-device", "rollout": "transformers-cache"}
 PREFILL, DECODE = "generate:policy/prefill.device", "generate:policy/decode.device"
 
 
 def generation(shape: dict[str, Any] | None = None, precision: str = "bf16", **givens: Any) -> Any:
+    algorithm: Any = "Generation"
     return Scenario(
-        algorithm="Generation",
+        algorithm=algorithm,
         models={"policy": Architecture(name="toy", **{**SHAPE, **(shape or {})})},
-        components={**ONE_DEVICE, "precision": precision},
+        components=ONE_DEVICE | {"precision": precision},
         batch=Batch(rollout_sequences=3, rollout_tokens=100, prompt_tokens=60),
         givens=givens,
     ).result
@@ -32,7 +34,7 @@ def test_terms_are_in_the_language():
 
 def test_keeps_what_the_slot_promises():
     names = {term.name for term in transformers_cache.TRANSFORMERS_CACHE.terms}
-    assert set(transformers_cache.ROLLOUT.promises) <= names
+    assert set(ROLLOUT.promises) <= names
 
 
 def test_prefill_and_decode_by_hand():
