@@ -89,6 +89,7 @@ def last_layer_backward(
     layer_saved: Any,
     final_norm_saved: Any,
     norm_output_unsaved: Any,
+    frozen: Any,
     hidden: Any,
     tokens: Any,
     fp32: Any = FP32,
@@ -99,7 +100,7 @@ def last_layer_backward(
         layer_backward,
         maths.maximum(
             layer_backward - layer_saved * tokens,
-            final_norm_saved + norm_output_unsaved + 4 * fp32 * hidden * tokens,
+            final_norm_saved + norm_output_unsaved + (4 + frozen) * fp32 * hidden * tokens,
         ),
     )
 
