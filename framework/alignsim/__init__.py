@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from alignsim.sweep import Sweep, grid
     from alignsim.term import Collect, Const, Of, Term, Total, term
     from alignsim.units import quantity
+    from alignsim.validation import Case, Validation, compare
 
 __version__ = "0.1.0"
 
@@ -46,6 +47,7 @@ _HOME = {  # name -> the module that it is in; empty for a module
     "AlignSimError": "errors",
     "Architecture": "architecture",
     "Batch": "batch",
+    "Case": "validation",
     "Cluster": "hardware",
     "Collect": "term",
     "Component": "component",
@@ -75,9 +77,11 @@ _HOME = {  # name -> the module that it is in; empty for a module
     "Term": "term",
     "Total": "term",
     "UnknownName": "errors",
+    "Validation": "validation",
     "after": "schedule",
     "always": "schedule",
     "at": "schedule",
+    "compare": "validation",
     "default_registry": "registry",
     "described": "given",
     "explain": "explain",
@@ -100,6 +104,7 @@ __all__ = [
     "AlignSimError",
     "Architecture",
     "Batch",
+    "Case",
     "Cluster",
     "Collect",
     "Component",
@@ -129,9 +134,11 @@ __all__ = [
     "Term",
     "Total",
     "UnknownName",
+    "Validation",
     "after",
     "always",
     "at",
+    "compare",
     "default_registry",
     "described",
     "explain",

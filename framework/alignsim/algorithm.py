@@ -58,7 +58,19 @@ ACTIVITIES: Mapping[str, Activity] = frozen(
     {a.name: a for a in (TRAIN, INFER, GENERATE, SYNC, IDLE, ASLEEP, OFFLOADED)}
 )
 
+AWAY = frozenset({"idle", "asleep", "offloaded"})
+"""Activities that have no place of their own in the order of a phase."""
+
 INIT = "init"
+
+
+def _completed(activity: Activity) -> Activity:
+    """Let an activity that is like another have its moments, unless it has its own, and be where that is."""
+    if activity.like is None:
+        return activity
+    model = ACTIVITIES[activity.like]
+    moments = activity.moments or model.moments
+    return attrs.evolve(activity, moments=moments, resident=activity.resident and model.resident)
 
 
 def _table(phases: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Activity]]:
@@ -67,7 +79,7 @@ def _table(phases: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str,
     for phase, roles in phases.items():
         row: dict[str, Activity] = {}
         for role, activity in roles.items():
-            found = activity if isinstance(activity, Activity) else ACTIVITIES.get(activity)
+            found = activity if isinstance(activity, Activity) else ACTIVITIES.get(str(activity))
             if found is None:
                 problems.append(
                     Problem(f"{phase}.{role}", f"no activity {activity!r}; {suggestion(str(activity), ACTIVITIES)}")
@@ -80,15 +92,15 @@ def _table(phases: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str,
                     )
                 )
             else:
-                row[role] = (
-                    attrs.evolve(found, moments=ACTIVITIES[found.like].moments)
-                    if found.like and not found.moments
-                    else found
-                )
+                row[role] = _completed(found)
         table[phase] = frozen(row)
     if problems:
         raise CompositionError(problems)
     return frozen(table)
+
+
+def _orders(order: Mapping[str, Iterable[str]]) -> Mapping[str, tuple[str, ...]]:
+    return frozen({phase: tuple(events) for phase, events in order.items()})
 
 
 @attrs.frozen(kw_only=True)
@@ -114,7 +126,7 @@ class Algorithm:
 
     name: str
     phases: Mapping[str, Mapping[str, Activity]] = attrs.field(converter=_table)
-    order: Mapping[str, tuple[str, ...]] = attrs.field(factory=FrozenDict, converter=frozen)
+    order: Mapping[str, tuple[str, ...]] = attrs.field(factory=FrozenDict, converter=_orders)
     concurrent: tuple[tuple[str, ...], ...] = ()
     model_of: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
     numbers: Mapping[str, Given] = attrs.field(factory=FrozenDict, converter=frozen)
@@ -142,9 +154,12 @@ class Algorithm:
             for event in events:
                 if event not in have:
                     yield Problem(f"order[{phase!r}]", f"no event {event!r}; {suggestion(event, have)}")
-            stated = {e for e in have if not e.endswith(".idle")}
+            busy = [role for role in self.roles if not self.activity(phase, role).kinds & AWAY]
+            stated = {f"{role}.{moment}" for role in busy for moment in self.activity(phase, role).moments}
             for event in sorted(stated - set(events)):
                 yield Problem(f"order[{phase!r}]", f"leaves out {event!r}")
+            for event in sorted({e for e in events if list(events).count(e) > 1}):
+                yield Problem(f"order[{phase!r}]", f"has {event!r} twice; an instant has one place in its phase")
         for phase in (p for group in self.concurrent for p in group):
             if phase not in self.phases:
                 yield Problem("concurrent", f"no phase {phase!r}; {suggestion(phase, self.phases)}")

@@ -27,6 +27,8 @@ def _as_flag(value: Any) -> bool:
 def _as_name(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise UnitError(f"expected a name, got {value!r}")
+    if set(value) & set("{}\n"):
+        raise UnitError(f"expected a name without braces and line breaks, got {value!r}")
     return value.strip()
 
 

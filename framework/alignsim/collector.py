@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from importlib import import_module
+from threading import RLock
 from types import MappingProxyType, ModuleType
 from typing import Any
 
@@ -46,6 +47,7 @@ class Collector:
         self._manager.add_hookspecs(hookspecs)
         self._failures: list[Failure] = []
         self._asking: set[str] = set()
+        self._lock = RLock()
         self._offered: dict[str, dict[str, set[str]]] = {}
         for plugin in self.given:
             self._hand_over(plugin)
@@ -93,6 +95,10 @@ class Collector:
 
     def ask(self, hook: str, **arguments: Any) -> list[tuple[Provider, Any]]:
         """Return what each plugin answers to a hook, in the order of their names."""
+        with self._lock:  # a second thread waits; a hook that asks what it is about to offer is told so
+            return self._ask(hook, arguments)
+
+    def _ask(self, hook: str, arguments: Mapping[str, Any]) -> list[tuple[Provider, Any]]:
         self.look()
         if hook in self._asking:
             raise PluginError(f"asks the registry for what {hook} is about to offer")

@@ -6,7 +6,10 @@ import copyreg
 from collections.abc import Iterable
 from typing import Any
 
+import attrs
+
 from alignsim.errors import CompositionError, MissingInput, Problem, UnusedInput, near, suggestion
+from alignsim.frozen import frozen
 from alignsim.graph import Node, TermGraph
 from alignsim.numbers import from_const, numbers
 from alignsim.parts import Parts
@@ -60,12 +63,23 @@ class _Composer:
         for path in sorted(self.read & set(self.numbers)):
             number = self.numbers[path]
             self.nodes[path] = Node(path, "given", number.unit, term=self.overridden.get(path), given=number)
+        self._read_totals()
         self._idle()
         self._unused()
-        graph = TermGraph(self.parts, self.nodes, self.totals.aliases)
+        graph = TermGraph(self.parts, frozen(self.nodes), frozen(self.totals.aliases))
         graph.order  # noqa: B018 - names a cycle before anything else is made of it
         check_units(graph)
         return graph
+
+    def _read_totals(self) -> None:
+        """Let the terms that read a total read the node that it is; a total of nothing is an error."""
+        for path, term in [(path, node.term) for path, node in self.nodes.items() if node.kind == "term"]:
+            inputs = tuple(self.totals.aliases.get(source, source) for source in self.nodes[path].inputs)
+            for lost in (source for source in inputs if source not in self.nodes):
+                origin = term.origin if term else None
+                self.problems.append(Problem(path, f"reads {lost!r}, but nothing is in that total", origin))
+            self.nodes[path] = attrs.evolve(self.nodes[path], inputs=inputs)
+        self._stop_on(MissingInput)
 
     def _input(self, path: str, term: Term, scope: Scope, name: str, marker: Any) -> str:
         """Return the path of the node that a parameter reads."""
@@ -84,8 +98,8 @@ class _Composer:
         return found or self._missing(path, term, name, places)
 
     def _find(self, places: Iterable[str], own: str = "") -> str | None:
-        for path in places:
-            if path != own and (path in self.terms or path in self.numbers):
+        for path in places:  # a term's default is its own: another that reads the name states one too
+            if path != own and (path in self.terms or (path in self.numbers and path not in self.constants)):
                 self.read.add(path)
                 return path
         return None
@@ -160,6 +174,17 @@ class _Composer:
             if term.name in counting and term.resource is None and not term.groups and not {path, term.name} & read:
                 message = "takes up no resource, is in no group and is read by nobody: it would silently count for 0"
                 self.problems.append(Problem(path, f"{message}; say resource=... or group=...", term.origin))
+        collected = {
+            marker.group
+            for term, _ in self.placed.values()
+            for marker in term.formula.parameters.values()
+            if isinstance(marker, Collect)
+        }
+        for path, (term, _) in self.terms.items():
+            if term.groups and not collected.intersection(term.groups) and term.resource is None and path not in read:
+                hint = suggestion(term.groups[0], collected)
+                message = f"is in group {term.groups[0]!r}, which nobody collects, and counts for nothing; {hint}"
+                self.problems.append(Problem(path, message, term.origin))
         self._stop_on(CompositionError)
 
     def _unused(self) -> None:

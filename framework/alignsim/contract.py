@@ -98,6 +98,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             Kind("term", "alignsim_terms", ("alignsim.term:Term",)),
             Kind("scenario", "alignsim_scenarios", ("alignsim.question:Question",)),
             Kind("solver", "alignsim_solvers", ("alignsim.solver:Solver",)),
+            Kind("validation", "alignsim_validations", ("alignsim.validation:Validation",)),
             Kind("command", "alignsim_commands", ("click:Command",)),
         )
     }
@@ -142,7 +143,7 @@ def check_plugin(plugin: Any) -> None:
     problems = [
         Problem(attribute, message, _origin(function))
         for attribute, function, options in found
-        for message in _faults(attribute, function, options, bound=getattr(plugin, attribute))
+        for message in _faults(attribute, options, bound=getattr(plugin, attribute))
     ]
     if problems:
         raise PluginError("\n".join(str(problem) for problem in problems))
@@ -160,7 +161,7 @@ def _origin(function: Any) -> Origin | None:
     return Origin(code.co_filename, code.co_firstlineno) if code else None
 
 
-def _faults(attribute: str, function: Any, options: Mapping[str, Any] | None, bound: Any) -> Iterator[str]:
+def _faults(attribute: str, options: Mapping[str, Any] | None, bound: Any) -> Iterator[str]:
     hook = (options or {}).get("specname") or attribute
     if hook not in HOOKS:
         if not (options and options.get("optionalhook")):

@@ -105,15 +105,16 @@ def explain(graph: TermGraph, values: Mapping[str, float], path: str, depth: int
             if node.kind in ("sum", "max"):
                 members.sort(key=lambda member: (-values[member[1]], member[1]))
             inputs = [(name or source, walk(source, None if left is None else left - 1)) for name, source in members]
-        return Explanation(where, node, values[where], _equation(node), tuple(inputs), again)
+        return Explanation(where, node, values[where], _equation(graph, node), tuple(inputs), again)
 
     return attrs.evolve(walk(graph.resolve(path), depth), path=path)
 
 
-def _equation(node: Node) -> str:
+def _equation(graph: TermGraph, node: Node) -> str:
     if node.kind == "term" and node.term is not None:
-        alone = isinstance(node.term.formula.expression, ast.Name)  # hands on what it collects, which says what it is
-        return "" if alone else node.term.formula.equation
+        if isinstance(node.term.formula.expression, ast.Name):  # hands on what it collects, which says what it is
+            return _equation(graph, graph.nodes[node.inputs[0]])
+        return node.term.formula.equation
     if node.kind == "sum":
         return f"sum of {node.about}" if node.about else "sum"
     if node.kind == "max":

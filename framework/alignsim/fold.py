@@ -36,7 +36,9 @@ class _Fold(ast.NodeTransformer):
         arguments = [self.visit(a) for a in node.args]
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name == "where" and isinstance(arguments[0], ast.Constant):
-            return arguments[1] if arguments[0].value else arguments[2]  # type: ignore[no-any-return]
+            taken, dropped = arguments[1:] if arguments[0].value else arguments[:0:-1]
+            if _sure(dropped):
+                return taken  # type: ignore[no-any-return]
         if name in maths.FUNCTIONS and all(isinstance(a, ast.Constant) for a in arguments):
             return ast.Constant(maths.FUNCTIONS[name](*(a.value for a in arguments)))
         return ast.Call(node.func, arguments, [])
@@ -49,7 +51,10 @@ def fold(expression: ast.expr) -> ast.expr:
 
 
 class _Numeric(ast.NodeTransformer):
-    """Make numbers of truth values where arithmetic on them differs between Python and NumPy (True + True)."""
+    """Make floats of truth values and whole numbers: on both, arithmetic differs between Python and NumPy."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        return ast.Constant(float(node.value))  # type: ignore[arg-type]
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         return ast.BinOp(_number(self.visit(node.left)), node.op, _number(self.visit(node.right)))
@@ -77,5 +82,22 @@ def _constant(expression: ast.expr) -> ast.expr:
     code = compile(ast.fix_missing_locations(ast.Expression(expression)), "<constant>", "eval")
     try:
         return ast.Constant(eval(code, {}))
-    except ZeroDivisionError:  # in a branch that no row takes; a row that does take it is refused
-        return ast.Constant(float("nan"))
+    except ZeroDivisionError:  # every row is refused, as one configuration is
+        return expression
+
+
+def _sure(expression: ast.expr) -> bool:
+    """Whether computing it cannot fail, so that leaving it out changes nothing."""
+    return all(
+        _safe_name(node.func) if isinstance(node, ast.Call) else _safe_divisor(node)
+        for node in ast.walk(expression)
+        if isinstance(node, ast.Call | ast.BinOp)
+    )
+
+
+def _safe_name(function: ast.expr) -> bool:
+    return isinstance(function, ast.Name) and function.id in maths.FUNCTIONS
+
+
+def _safe_divisor(node: ast.BinOp) -> bool:
+    return not isinstance(node.op, ast.Div) or (isinstance(node.right, ast.Constant) and bool(node.right.value))

@@ -60,6 +60,8 @@ class Formula:
         for name, parameter in signature.parameters.items():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 raise self._error(f"takes *{name}; name every input", None)
+            if parameter.kind is parameter.KEYWORD_ONLY:
+                raise self._error(f"takes {name!r} by keyword only; formulas are called by position", None)
             found[name] = None if parameter.default is parameter.empty else parameter.default
         return found
 
@@ -73,7 +75,31 @@ class Formula:
         if self.opaque:
             return None
         definition = _definition(self.function)
-        return None if definition is None else _Check(self, definition).result()
+        if definition is None:
+            return None
+        found = _Check(self, definition).result()
+        if not self._computes(found):
+            raise self._error(
+                "gives other numbers than its source says; was the file edited after it was loaded?", None
+            )
+        return found
+
+    def _computes(self, expression: ast.expr) -> bool:
+        """Whether the function gives what the expression says, tried on two rows of numbers."""
+        code = compile(ast.fix_missing_locations(ast.Expression(copy.deepcopy(expression))), "<formula>", "eval")
+        for start in (3.0, 0.25):
+            row = {name: start + i * 1.7 for i, name in enumerate(self.parameters)}
+            try:
+                wanted = eval(code, dict(maths.FUNCTIONS), row)
+            except ArithmeticError:
+                continue
+            try:
+                answer = self.function(*row.values())
+            except ArithmeticError:
+                return False
+            if answer != wanted and wanted == wanted:
+                return False
+        return True
 
     @property
     def equation(self) -> str:
@@ -155,6 +181,8 @@ class _Check(ast.NodeTransformer):
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         if isinstance(node.value, bool) or not isinstance(node.value, int | float):
             self.refuse(f"the constant {node.value!r}", node)
+        if isinstance(node.value, int) and node.value > 2**53:
+            self.refuse("a whole number above 2^53, which no float holds exactly", node)
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
@@ -222,7 +250,7 @@ def _functions(text: str) -> dict[int, ast.FunctionDef]:
 
 def _definition(function: Callable[..., Any]) -> ast.FunctionDef | None:
     code = getattr(function, "__code__", None)
-    if code is None:
+    if code is None or hasattr(function, "__wrapped__"):  # what runs is not what its source shows
         return None
     linecache.checkcache(code.co_filename)
     found = _functions("".join(linecache.getlines(code.co_filename))).get(code.co_firstlineno)

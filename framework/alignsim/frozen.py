@@ -21,6 +21,9 @@ class FrozenDict(dict[K, V]):
 
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _REFUSE
 
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
     def __reduce__(self) -> Any:
         return FrozenDict, (dict(self),)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any, TypeVar, cast
 
 import attrs
 
 from alignsim.errors import InvalidInput, Origin, Problem, UnitError, suggestion
-from alignsim.units import measure, to_base
+from alignsim.frozen import FrozenDict, frozen
+from alignsim.units import dimension, measure, to_base
 
 T = TypeVar("T")
 EXACT = 2.0**53
@@ -32,6 +34,7 @@ class Given:
         source: where the number is from: a data sheet, a paper, a default with its version, ``user``.
         obtained: how: ``stated``, ``vendor``, ``measured``, ``inferred`` or ``default``.
         origin: the file and line it was read from.
+        least: the least that it may be, as a count or a size; a sweep refuses less.
     """
 
     value: float
@@ -41,6 +44,7 @@ class Given:
     source: str = "user"
     obtained: str = "stated"
     origin: Origin | None = None
+    least: float | None = None
 
     def at(self, end: str) -> float:
         """Return the value at the ``low``, ``expected`` or ``high`` end of the range."""
@@ -72,12 +76,20 @@ def given(
         return value
     expected = to_base(value, unit)
     least, most = (None if end is None else to_base(end, unit) for end in (low, high))
-    for end in (least, expected, most):
-        if end is not None and abs(end) > EXACT and end == int(end) and abs(end) < 2.0**63:
-            raise UnitError(f"{end:.0f} is above 2^53 and would not be exact")
+    for written, number in ((low, least), (value, expected), (high, most)):
+        if number is not None and _inexact(written, number, unit):
+            raise UnitError(f"{written} is above 2^53 and would not be exact")
     if (least is not None and least > expected) or (most is not None and most < expected):
         raise UnitError(f"low <= value <= high does not hold: {low!r}, {value!r}, {high!r}")
     return Given(expected, unit, least, most, source, obtained, origin)
+
+
+def _inexact(written: Any, number: float, unit: str) -> bool:
+    """Whether it is a whole number of things (bytes too), and so large that floats leave some out."""
+    if isinstance(written, int):
+        return abs(written) > EXACT
+    large = abs(number) > EXACT and not isinstance(written, float)
+    return large and number == int(number) and dimension(unit) in ("dimensionless", "[information]")
 
 
 def stated(value: Any) -> Given:
@@ -88,18 +100,18 @@ def stated(value: Any) -> Given:
     """
     if isinstance(value, Given):
         return value
-    number, unit = measure(value)
-    return given(number, unit)
+    return given(value, measure(value)[1])
 
 
 # One named function a unit: the only kind of converter that type checkers of attrs classes understand.
 def as_count(value: Any) -> int:
     """Return a whole number; text, fractions and truth values are refused."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    number: Any = value
+    if isinstance(value, bool) or not isinstance(value, int | float | Real):
         raise UnitError(f"expected a whole number, got {value!r}")
-    if value != value or value in (float("inf"), float("-inf")) or int(value) != value:
+    if number != number or number in (float("inf"), float("-inf")) or int(number) != number:
         raise UnitError(f"expected a whole number, got {value!r}")
-    return int(value)
+    return int(number)
 
 
 def as_bytes(value: Any) -> Given:
@@ -132,15 +144,26 @@ def _measured(value: Any, unit: str) -> Given:
     return given(value, unit)
 
 
-def at_least(least: float) -> Callable[[Any, Any, Any], None]:
-    """Return an attrs validator for numbers that are at least ``least``; None passes."""
+@attrs.frozen
+class AtLeast:
+    """An attrs validator for numbers that are at least ``least``; None passes."""
 
-    def check(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    least: float
+
+    def __call__(self, _: Any, field: attrs.Attribute[Any], value: Any) -> None:
+        """Refuse a number that is less.
+
+        Raises:
+            InvalidInput: it is.
+        """
         number = value.value if isinstance(value, Given) else value
-        if number is not None and number < least:
-            raise InvalidInput(Problem(field.name, f"must be at least {least:g}, got {number:g}"))
+        if number is not None and number < self.least:
+            raise InvalidInput(Problem(field.name, f"must be at least {self.least:g}, got {number:g}"))
 
-    return check
+
+def at_least(least: float) -> Any:
+    """Return an attrs validator for numbers that are at least ``least``; None passes."""
+    return AtLeast(least)
 
 
 def above(least: float) -> Callable[[Any, Any, Any], None]:
@@ -213,7 +236,7 @@ class Inputs:
     """
 
     source: str = "user"
-    sources: Mapping[str, str] = attrs.field(factory=dict)
+    sources: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
 
     def numbers(self) -> dict[str, Given]:
         """Return the numbers by name, each as a :class:`Given`. Truth values become 0 and 1; None is left out."""
@@ -226,5 +249,6 @@ class Inputs:
             if isinstance(value, Given):
                 found[field.name] = value if value.source != "user" else attrs.evolve(value, source=source)
             elif isinstance(value, bool | int | float):
-                found[field.name] = Given(float(value), field.metadata.get("unit", ""), source=source)
+                least = field.validator.least if isinstance(field.validator, AtLeast) else None
+                found[field.name] = Given(float(value), source=source, least=least)
         return found

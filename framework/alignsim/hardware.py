@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from alignsim.errors import InvalidInput, Problem, UnknownName
+from alignsim.frozen import FrozenDict, frozen
 from alignsim.given import (
     Given,
     Inputs,
@@ -69,7 +70,7 @@ def as_rates(value: Any) -> Mapping[str, Given]:
     wrong += [f"{dtype}: must be more than 0, got {rate.value:g}" for dtype, rate in rates.items() if rate.value <= 0]
     if wrong:
         raise InvalidInput("; ".join(wrong))
-    return rates
+    return frozen(rates)
 
 
 def a(kind: type[Any]) -> Callable[[Any, Any, Any], None]:
@@ -145,7 +146,7 @@ class Accelerator(Hardware):
     total_memory: Given | None = attrs.field(default=None, converter=maybe_bytes, validator=above(0))
     usable_memory: Given | None = attrs.field(default=None, converter=maybe_bytes, validator=above(0))
     memory_bandwidth: Given | None = attrs.field(default=None, converter=maybe_bandwidth, validator=above(0))
-    flop_rates: Mapping[str, Given] = attrs.field(factory=dict, converter=as_rates)
+    flop_rates: Mapping[str, Given] = attrs.field(factory=FrozenDict, converter=as_rates)
     link_bandwidth: Given | None = attrs.field(default=None, converter=maybe_bandwidth, validator=above(0))
     power: Given | None = attrs.field(default=None, converter=maybe_power, validator=above(0))
     context_memory: Given | None = attrs.field(default=None, converter=maybe_bytes, validator=at_least(0))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from alignsim.resource import Resource
     from alignsim.solver import Solver
     from alignsim.term import Term
+    from alignsim.validation import Validation
 
 API = 1
 """The version of this contract. It grows only when a plugin written for the one before would stop working."""
@@ -225,6 +226,34 @@ def alignsim_solvers() -> Iterable[Solver]:
     @hookimpl
     def alignsim_solvers():
         yield LeastTensor()
+    ```
+    """
+
+
+@hookspec
+def alignsim_validations() -> Iterable[Validation]:
+    """Offer kinds of measurements: how the content of a file becomes cases, each with what predicts it.
+
+    ``alignsim validate --source acme-runs FILE.json`` predicts every case and compares.
+
+    ```python
+    from alignsim import Case, Validation, hookimpl
+    from alignsim.fields import Fields
+
+
+    def cases(data):
+        for row in Fields(data).each("rows"):
+            tokens = row.count("tokens", least=1)
+            yield Case(
+                key=row.text("id"),
+                measured_peak=row.number("peak_bytes"),
+                predict=lambda tokens=tokens: {"update": 4096.0 * tokens},
+            )
+
+
+    @hookimpl
+    def alignsim_validations():
+        yield Validation(name="acme-runs", cases=cases, about="peaks that Acme's trainer logs")
     ```
     """
 

@@ -1,8 +1,8 @@
 """A plan specialised for what varies: the formulas inlined into straight-line NumPy code.
 
 What does not vary is computed once, as plain numbers; exact identities are dropped; the rest runs in chunks that
-fit a cache. The answers are those of one configuration at a time, bit for bit: the same operations on the same
-numbers in the same order.
+fit a cache. The answers are those of one configuration at a time, bit for bit but for the sign of a zero: the same
+operations on the same numbers in the same order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from alignsim import maths
 from alignsim.errors import InvalidInput, Problem
 from alignsim.fold import fold, numeric
 from alignsim.graph import Node
-from alignsim.plan import Plan
+from alignsim.plan import PIECE, Plan
 from alignsim.straight import UFUNCS, Straight
 
 if TYPE_CHECKING:
@@ -58,7 +58,9 @@ class Kernel:
     def _fixed(self) -> dict[str, float]:
         """The values of all nodes that do not vary, computed as one configuration is."""
         fixed = tuple(path for path in self.plan.order if path not in self._moving)
-        return Plan(self.plan.graph, fixed).evaluate(changes=self.constants) if fixed else {}
+        plan = Plan(self.plan.graph, fixed)
+        values = [self.constants.get(path, value) for path, value in zip(plan.inputs, plan.values(), strict=True)]
+        return dict(zip(fixed, plan.answers(values), strict=True))
 
     @cached_property
     def code(self) -> tuple[Callable[..., None], str, int]:
@@ -73,7 +75,11 @@ class Kernel:
         steps = Straight()
         for path in (p for p in self.plan.order if p in moving and p not in self.varying):
             node = graph.nodes[path]
-            expression = numeric(fold(_expression(node, [names[s] for s in node.inputs], namespace)))
+            sources = [names[source] for source in node.inputs]
+            while len(sources) > PIECE and node.kind in ("sum", "max"):  # in the same order, nested less deeply
+                piece = numeric(fold(_expression(node, sources[:PIECE], namespace)))
+                sources = [ast.parse(steps.add(piece), mode="eval").body, *sources[PIECE:]]
+            expression = numeric(fold(_expression(node, sources, namespace)))
             constant = isinstance(expression, ast.Constant)
             names[path] = expression if constant else ast.Name(steps.add(expression), ast.Load())
         outputs = [ast.unparse(names[path]) for path in dict.fromkeys(self.plan.outputs) if path in moving]
@@ -98,18 +104,40 @@ class Kernel:
             outputs[path].fill(self._fixed[path])
         kernel, _, scratch = self.code
         chunks = [np.zeros(min(chunk, rows)) for _ in range(scratch + 1)]
-        with np.errstate(all="ignore"):
+        doubtful = not all(math.isfinite(self._fixed[path]) for path in outputs.keys() - self._moving)
+        with np.errstate(divide="raise", invalid="raise", over="ignore", under="ignore"):
             for start in range(0, rows, chunk):
                 part = slice(start, min(start + chunk, rows))
                 used = [column[part] for column in (*columns, *moving)]
                 try:
                     kernel(*used, *(c[: part.stop - start] for c in chunks))
-                except (ArithmeticError, ValueError) as error:  # an opaque formula fails as it does by itself
+                except ArithmeticError:  # NumPy would go on where Python refuses, even in a branch that is not taken
+                    self._refuse(columns, {})
+                    self._row_by_row(range(part.start, part.stop), columns, outputs)
+                    doubtful = True
+                except ValueError as error:  # an opaque formula fails as it does by itself
                     self._refuse(columns, {})
                     raise InvalidInput(f"{error} (in rows {part.start} to {part.stop - 1})") from error
-            if not math.isfinite(chunks[-1].sum()):  # or all are, and their total is too large
-                self._refuse(columns, outputs)
+        if doubtful or not np.isfinite(chunks[-1]).all():  # or all are, and their total is too large
+            self._refuse(columns, outputs)
         return outputs
+
+    def _row_by_row(self, rows: range, columns: Sequence[Column], outputs: Mapping[str, Column]) -> None:
+        """Compute some rows one at a time, where a formula may divide by zero."""
+        cells = dict(zip(self.varying, columns, strict=True))
+        start = self.plan.values()
+        for row in rows:
+            values = [
+                float(cells[path][row]) if path in cells else self.constants.get(path, value)
+                for path, value in zip(self.plan.inputs, start, strict=True)
+            ]
+            try:
+                answers = self.plan.answers(values)
+            except InvalidInput as error:
+                found = error.problems
+                raise InvalidInput(attrs.evolve(p, message=f"row {row}: {p.message}") for p in found) from error
+            for path, answer in zip(self.plan.outputs, answers, strict=True):
+                outputs[path][row] = answer
 
     def _refuse(self, columns: Sequence[Column], outputs: Mapping[str, Column]) -> None:
         for path, column in zip(self.varying, columns, strict=True):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 
+from alignsim.errors import InvalidInput
 from alignsim.given import Inputs, as_count, at_least, described
 
 
@@ -23,6 +26,12 @@ class Layout(Inputs):
     data: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
 
 
+def _as_word(value: Any) -> str:
+    if not isinstance(value, str) or not value.isidentifier():
+        raise InvalidInput(f"processes and pools are spelt with letters, digits and _; got {value!r}")
+    return value
+
+
 @attrs.frozen
 class Place:
     """Where a role lives: the operating-system process that it shares, and the pool of devices.
@@ -30,5 +39,5 @@ class Place:
     Contexts, communicators and allocators are per process; every pool has its own devices and verdict.
     """
 
-    process: str = "trainer"
-    pool: str = "gpus"
+    process: str = attrs.field(default="trainer", converter=_as_word)
+    pool: str = attrs.field(default="gpus", converter=_as_word)

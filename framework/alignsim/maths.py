@@ -1,6 +1,6 @@
 """The functions that formulas may call, for one number, an array, or a probe quantity alike.
 
-On Python numbers they are plain Python, so that one configuration never loads NumPy; sweeps use the functions of
+On Python numbers they are plain Python, so that one configuration needs no NumPy; sweeps use the functions of
 the same names from NumPy, which give the same bits.
 """
 
@@ -14,6 +14,8 @@ _NUMBERS = (int, float)
 
 def where(condition: Any, yes: Any, no: Any) -> Any:
     """Return ``yes`` where the condition holds, else ``no``. Both are evaluated."""
+    if _probing(condition):
+        condition = bool(_count(condition))
     if isinstance(condition, bool | int | float):
         if _probing(yes, no):
             _same_dimension(yes, no)
@@ -24,7 +26,7 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
 def minimum(a: Any, b: Any) -> Any:
     """Return the smaller of two."""
     if isinstance(a, _NUMBERS) and isinstance(b, _NUMBERS):
-        return a if a <= b else b
+        return b if b < a or b != b else a  # what is not a number stays so, as in NumPy
     if _probing(a, b):
         return _same_dimension(a, b)
     return _numpy().minimum(a, b)
@@ -33,7 +35,7 @@ def minimum(a: Any, b: Any) -> Any:
 def maximum(a: Any, b: Any) -> Any:
     """Return the larger of two."""
     if isinstance(a, _NUMBERS) and isinstance(b, _NUMBERS):
-        return a if a >= b else b
+        return b if b > a or b != b else a
     if _probing(a, b):
         return _same_dimension(a, b)
     return _numpy().maximum(a, b)
@@ -92,5 +94,5 @@ def _same_dimension(a: Any, b: Any) -> Any:
 
 def _count(value: Any) -> Any:
     if not value.dimensionless:
-        raise TypeError(f"only counts can be rounded, not {value.dimensionality}; divide by a unit first")
+        raise TypeError(f"only counts can be rounded or decide, not {value.dimensionality}; divide by a unit first")
     return value

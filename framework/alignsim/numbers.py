@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 import attrs
 
-from alignsim.errors import DuplicateName, Problem
+from alignsim.errors import DuplicateName, Problem, UnitError
 from alignsim.given import Given, given
 from alignsim.parts import Parts
 from alignsim.placing import Placed
 from alignsim.scope import parse
 from alignsim.term import Const
+from alignsim.units import dimension, factor
 
 
 def numbers(parts: Parts, terms: Mapping[str, Placed]) -> dict[str, Given]:
@@ -35,7 +36,12 @@ def numbers(parts: Parts, terms: Mapping[str, Placed]) -> dict[str, Given]:
                     found[f"{role}.{name}"] = from_const(constant, where)
     units = _units(parts, terms)
     for path, number in parts.givens.items():
-        found[path] = _in_unit(number, units.get(parse(path)[0], ""))
+        name = parse(path)[0]
+        meant = {terms[path][0].unit} if path in terms else units.get(name, set())
+        if not number.unit and len({(dimension(unit), factor(unit)) for unit in meant if len(meant) > 1}) > 1:
+            spelt = " and ".join(sorted(unit or "a plain number" for unit in meant))
+            raise UnitError(Problem(path, f"needs its unit: {name!r} is in {spelt} here", number.origin))
+        found[path] = _in_unit(number, min(meant, default=""))
     return found
 
 
@@ -45,15 +51,20 @@ def from_const(constant: Const, where: str) -> Given:
     return number if constant.source else attrs.evolve(number, source=f"default of {where}")
 
 
-def _units(parts: Parts, terms: Mapping[str, Placed]) -> dict[str, str]:
-    """The unit in which a bare number of some name is taken: that of what it overrides."""
-    units = {term.name: term.unit for term, _ in terms.values()}
+def _units(parts: Parts, terms: Mapping[str, Placed]) -> dict[str, set[str]]:
+    """The units in which a bare number of some name may be meant: those of what it overrides."""
+    units: dict[str, set[str]] = {}
     for term, _ in terms.values():
-        units.update({n: m.unit for n, m in term.formula.parameters.items() if isinstance(m, Const)})
+        units.setdefault(term.name, set()).add(term.unit)
+        for name, marker in term.formula.parameters.items():
+            if isinstance(marker, Const):
+                units.setdefault(name, set()).add(marker.unit)
     for fillings in parts.components.values():
         for component in fillings.values():
-            units.update({name: constant.unit for name, constant in component.defaults.items()})
-    units.update({parse(path)[0]: number.unit for path, number in parts.facts.items()})
+            for name, constant in component.defaults.items():
+                units.setdefault(name, set()).add(constant.unit)
+    for path, number in parts.facts.items():
+        units.setdefault(parse(path)[0], set()).add(number.unit)
     return units
 
 

@@ -123,7 +123,7 @@ class Parts:
                 for term in component.terms:
                     chosen.setdefault(id(term), (term, []))[1].append(role)
         yield from ((term, tuple(roles)) for term, roles in chosen.values())
-        yield from ((term, self.algorithm.roles) for term in self.terms if id(term) not in chosen)
+        yield from ((term, self.algorithm.roles) for term in dict.fromkeys(self.terms) if id(term) not in chosen)
 
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong before anything is composed: unfilled slots, unknown roles, misspelt paths."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from alignsim.errors import CompositionError, DuplicateName, Problem, suggestion
+from alignsim.algorithm import ACTIVITIES
+from alignsim.errors import CompositionError, DuplicateName, Problem, near, suggestion
 from alignsim.parts import Parts
 from alignsim.scope import Scope, spell
 from alignsim.term import Term
@@ -32,6 +33,11 @@ def place(parts: Parts) -> dict[str, Placed]:
         if term.replaces and id(term) not in replacing:
             hint = suggestion(term.name, names)
             problems.append(Problem(term.name, f"replaces a term, but there is none to replace; {hint}", term.origin))
+        known = set(ACTIVITIES).union(*(parts.algorithm.activities(role) for role in parts.algorithm.roles))
+        for activity in sorted((term.during or set()) - known):
+            if near(activity, known):  # else it may be another algorithm's own
+                message = f"exists during {activity!r}, which no role does; {suggestion(activity, known)}"
+                problems.append(Problem(term.name, message, term.origin))
         if term.resource is not None and term.resource not in parts.resources:
             hint = suggestion(term.resource, parts.resources)
             problems.append(Problem(term.name, f"no total collects resource {term.resource!r}; {hint}", term.origin))

@@ -1,10 +1,11 @@
 """A graph compiled for some outputs: generated straight-line Python, one call a formula.
 
-One configuration is plain Python on floats and never loads NumPy. Many at once are :mod:`alignsim.sweep`.
+One configuration is plain Python on floats and needs no NumPy. Many at once are :mod:`alignsim.sweep`.
 """
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -18,6 +19,8 @@ from alignsim.units import human
 
 if TYPE_CHECKING:
     from alignsim.kernel import Kernel
+
+PIECE = 64
 
 
 @attrs.frozen(eq=False)
@@ -77,6 +80,9 @@ class Plan:
         for i, path in enumerate(p for p in self.order if p not in names):
             node = self.graph.nodes[path]
             arguments = tuple(names[source] for source in node.inputs)
+            if _hands_on(node):
+                names[path] = arguments[0]
+                continue
             key = (node.kind, node.term.formula.function if node.term else None, arguments)
             if key in known:
                 names[path] = known[key]
@@ -85,7 +91,8 @@ class Plan:
             for line in _statements(node, target, arguments, namespace):
                 lines.append("    " + line)
                 where[len(lines)] = path
-        lines.append(f"    return ({''.join(names[path] + ', ' for path in self.outputs)})")
+        # + 0.0 makes a float of a truth value or a whole number, and 0.0 of -0.0
+        lines.append(f"    return ({''.join(names[path] + ' + 0.0, ' for path in self.outputs)})")
         source = "\n".join(lines) + "\n"
         exec(compile(source, "<alignsim plan>", "exec"), namespace)
         return namespace["run"], source, where
@@ -109,14 +116,22 @@ class Plan:
         values = self.values(end)
         if changes:
             values = [changes.get(path, value) for path, value in zip(self.inputs, values, strict=True)]
-        try:
-            answers = self.run(values)
-        except ArithmeticError as error:
-            raise self._located(error, dict(zip(self.inputs, values, strict=True))) from error
+        answers = self.answers(values)
         found = dict(zip(self.outputs, answers, strict=True))
         if not all(map(math.isfinite, answers)):
             raise self._not_finite(found, dict(zip(self.inputs, values, strict=True)))
         return found
+
+    def answers(self, values: Sequence[float]) -> tuple[float, ...]:
+        """Return the values of the outputs, finite or not, for the values of the inputs.
+
+        Raises:
+            InvalidInput: a formula divides by zero.
+        """
+        try:
+            return self.run(values)
+        except ArithmeticError as error:
+            raise self._located(error, dict(zip(self.inputs, values, strict=True))) from error
 
     def _not_finite(self, answers: Mapping[str, float], values: Mapping[str, float]) -> InvalidInput:
         path, answer = next((path, answer) for path, answer in answers.items() if not math.isfinite(answer))
@@ -142,6 +157,13 @@ class Plan:
         return f"{equation}" + (f", where {', '.join(known)}" if known else "")
 
 
+def _hands_on(node: Node) -> bool:
+    """Whether a value is its one input's."""
+    if node.kind == "term" and node.term is not None:
+        return len(node.inputs) == 1 and isinstance(node.term.formula.expression, ast.Name)
+    return len(node.inputs) == 1
+
+
 def _targets(names: Iterable[str]) -> str:
     return f"({''.join(name + ', ' for name in names)})" if names else "()"
 
@@ -152,9 +174,10 @@ def _statements(node: Node, target: str, arguments: Sequence[str], namespace: di
         function = f"f{len(namespace)}"
         namespace[function] = node.term.formula.function
         return [f"{target} = {function}({', '.join(arguments)})"]
-    if node.kind == "sum":
-        return [f"{target} = {' + '.join(arguments)}"]
+    if node.kind == "sum":  # from left to right; in pieces, since Python's parser nests
+        pieces = [arguments[i : i + PIECE] for i in range(0, len(arguments), PIECE)]
+        return [f"{target} = {' + '.join([target] * (i > 0) + [*piece])}" for i, piece in enumerate(pieces)]
     if node.kind == "masked":
         return [f"{target} = {arguments[0]} if {arguments[1]} > 0 else 0.0"]
     first, *rest = dict.fromkeys(arguments)
-    return [f"{target} = {first}", *(f"if {other} > {target}: {target} = {other}" for other in rest)]
+    return [f"{target} = {first}", *(f"if {o} > {target} or {o} != {o}: {target} = {o}" for o in rest)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 from alignsim.errors import CompositionError, Problem, UnitError
@@ -72,6 +73,8 @@ def _run(node: Node, units: tuple[str, ...]) -> str | None:
             raise
         except Exception as error:
             return f"{term.formula.equation} does not go together with {given or 'plain numbers'}: {error}"
+        if not hasattr(answer, "dimensionality") and not isinstance(answer, Real):
+            return f"{term.formula.equation} gives {answer!r}, which is not a number"
         found = str(getattr(answer, "dimensionality", "dimensionless"))
         if found != dimension(term.unit) and not (isinstance(answer, int | float) and answer == 0):
             return f"declares {term.unit or 'a plain number'}, but {term.formula.equation} gives {found}" + (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import attrs
 
 from alignsim.compose import compose
-from alignsim.errors import CompositionError, Problem
+from alignsim.errors import CompositionError, InvalidInput, Problem
 from alignsim.graph import TermGraph
 from alignsim.parts import Parts
 from alignsim.plan import Plan
@@ -113,7 +113,12 @@ class Question(ABC):
         """
         from alignsim.sweep import sweep
 
-        named = {self.axes.get(name, name): values for name, values in {**(columns or {}), **axes}.items()}
+        named: dict[str, Any] = {}
+        for name, values in (*(columns or {}).items(), *axes.items()):
+            path = self.axes.get(name, name)
+            if path in named:
+                raise InvalidInput(Problem(name, f"is {path}, which another column sets already"))
+            named[path] = values
         asked = self.outputs if outputs is None else tuple(outputs)
         if asked not in self._plans:
             self._plans[asked] = self.plan if outputs is None else Plan.of(self.graph, asked)

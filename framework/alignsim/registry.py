@@ -12,7 +12,7 @@ from alignsim.collector import Collector, Report, unpack
 from alignsim.component import NONE
 from alignsim.contract import KINDS, slot_of
 from alignsim.discovery import Modules, load_file, scan
-from alignsim.errors import DuplicateName, InvalidInput, UnknownName
+from alignsim.errors import DuplicateName, InvalidInput, Problem, UnknownName
 
 if TYPE_CHECKING:
     import click
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from alignsim.resource import Resource
     from alignsim.solver import Solver
     from alignsim.term import Term
+    from alignsim.validation import Validation
 
 __all__ = ["Catalogue", "Failure", "Modules", "Provider", "Registry", "Report", "default_registry", "load_file", "scan"]
 
@@ -129,6 +130,11 @@ class Registry:
         return self._catalogue("alignsim_solvers")
 
     @cached_property
+    def validations(self) -> Catalogue[Validation]:
+        """The kinds of measurements that predictions are compared with."""
+        return self._catalogue("alignsim_validations")
+
+    @cached_property
     def commands(self) -> Catalogue[click.Command]:
         """The commands that plugins add to the command line."""
         return self._catalogue("alignsim_commands")
@@ -161,17 +167,17 @@ class Registry:
                 return self.slots[slot].none
             raise UnknownName(f"component of slot {slot!r}", name, self.fillings(slot), everything.note) from None
 
-    def resolve(self, catalogue: str, value: Any) -> Any:
+    def resolve(self, catalogue: str, value: Any, field: str = "") -> Any:
         """Return an object of a catalogue: the one of that name, or ``value`` if it is such an object already.
 
         Raises:
             UnknownName: no object has that name.
-            InvalidInput: neither a name nor such an object.
+            InvalidInput: neither a name nor such an object; ``field`` is told as the place.
         """
         if isinstance(value, str):
             return getattr(self, catalogue)[value]
         if not isinstance(value, KINDS[f"alignsim_{catalogue}"].classes()):
-            raise InvalidInput(f"expected one of the {catalogue}, or the name of one; got {value!r}")
+            raise InvalidInput(Problem(field, f"expected one of the {catalogue}, or the name of one; got {value!r}"))
         return value
 
     def fillings(self, slot: str) -> tuple[str, ...]:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from alignsim.errors import InvalidInput, Problem
 from alignsim.explain import Explanation, explain
 from alignsim.graph import TermGraph
 from alignsim.plan import Plan
-from alignsim.units import base_unit, quantity
+from alignsim.units import base_unit, human, quantity
 
 if TYPE_CHECKING:
     import pint
@@ -71,8 +72,22 @@ class Result:
 
     @cached_property
     def values(self) -> Mapping[str, float]:
-        """Every value of the graph by path, in base units."""
-        return self._plan.evaluate()
+        """Every value of the graph by path, in base units.
+
+        Raises:
+            InvalidInput: a formula does not give a finite number, or a term takes up less than nothing.
+        """
+        values = self._plan.evaluate()
+        below = [
+            Problem(
+                path, f"takes up {human(values[path], node.unit)}; what is held is never negative", node.term.origin
+            )
+            for path, node in self.graph.nodes.items()
+            if node.term is not None and node.term.resource is not None and values[path] < 0
+        ]
+        if below:
+            raise InvalidInput(below)
+        return values
 
     def at(self, end: str) -> Mapping[str, float]:
         """Return every value with all ranged constants at their ``low``, ``expected`` or ``high`` end."""
@@ -137,6 +152,8 @@ class Result:
         another's terms is live are left out.
         """
         leaves = dict(self._leaves(self.graph.resolve(path)))
+        if not leaves:
+            raise InvalidInput(Problem(path, "no kind of rank is present in this layout"))
         ordered = sorted(leaves.items(), key=lambda item: (-item[1], item[0].startswith("first~"), item[0]))
         phase = path.partition(":")[0] if ":" in path else None
         return [Binding(self._spelling(leaf, phase), value, tuple(self._live(leaf))) for leaf, value in ordered]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import attrs
@@ -10,8 +10,9 @@ import attrs
 from alignsim.algorithm import Algorithm
 from alignsim.architecture import Architecture
 from alignsim.batch import Batch
-from alignsim.component import Component
+from alignsim.component import NONE, Component, Slot
 from alignsim.errors import InvalidInput, Problem, UnknownName, suggestion
+from alignsim.frozen import frozen
 from alignsim.given import Given, Inputs, described, stated
 from alignsim.hardware import Accelerator
 from alignsim.layout import Layout, Place
@@ -20,7 +21,31 @@ from alignsim.question import Question
 from alignsim.registry import Registry, default_registry
 from alignsim.term import Term
 
+EVERY = "*"
 S = TypeVar("S", bound="Scenario")
+
+
+# Names pass through these, which tell type checkers that they may; they are looked up in the scenario's own registry.
+def _algorithm(value: Algorithm | str) -> Algorithm:
+    return value  # type: ignore[return-value]
+
+
+def _models(value: Mapping[str, Architecture | str]) -> Mapping[str, Architecture]:
+    return value  # type: ignore[return-value]
+
+
+def _accelerator(
+    value: Accelerator | str | Mapping[str, Accelerator | str] | None,
+) -> Accelerator | Mapping[str, Accelerator] | None:
+    return value  # type: ignore[return-value]
+
+
+def _components(value: Mapping[str, Component | str]) -> Mapping[str, Component]:
+    return value  # type: ignore[return-value]
+
+
+def _givens(value: Mapping[str, Any]) -> Mapping[str, Given]:
+    return value
 
 
 @described
@@ -36,7 +61,8 @@ class Scenario(Question):
         accelerator: the device of every pool, or pool -> device.
         layout: how models are spread; ``layouts`` says otherwise for some roles.
         batch: how much work there is at once.
-        components: fillings of slots, by ``slot`` for all roles that need it or by ``role.slot``.
+        components: fillings of slots, by ``slot`` for all roles that need it or by ``role.slot``; ``{"*": "none"}``
+            fills every other slot with nothing.
         givens: numbers by path that are set on purpose; ``role.name`` or just ``name`` in the simple cases.
         places: role -> process and pool.
         terms: terms added to those of the plugins.
@@ -49,14 +75,14 @@ class Scenario(Question):
     """
 
     name: str = "run"
-    algorithm: Algorithm
-    models: Mapping[str, Architecture]
-    accelerator: Accelerator | Mapping[str, Accelerator] | None = None
+    algorithm: Algorithm = attrs.field(converter=_algorithm)
+    models: Mapping[str, Architecture] = attrs.field(converter=_models)
+    accelerator: Accelerator | Mapping[str, Accelerator] | None = attrs.field(default=None, converter=_accelerator)
     layout: Layout = attrs.field(factory=Layout)
     layouts: Mapping[str, Layout] = attrs.field(factory=dict)
     batch: Batch = attrs.field(factory=Batch)
-    components: Mapping[str, Component] = attrs.field(factory=dict)
-    givens: Mapping[str, Given] = attrs.field(factory=dict)
+    components: Mapping[str, Component] = attrs.field(factory=dict, converter=_components)
+    givens: Mapping[str, Given] = attrs.field(factory=dict, converter=_givens)
     places: Mapping[str, Place] = attrs.field(factory=dict)
     terms: tuple[Term, ...] = ()
     resource: str = "device"
@@ -65,17 +91,30 @@ class Scenario(Question):
 
     def __attrs_post_init__(self) -> None:
         registry = self.registry
-        _set(self, "algorithm", registry.resolve("algorithms", self.algorithm))
-        _set(self, "models", {r: registry.resolve("architectures", m) for r, m in self.models.items()})
+        wrong = list(self._mistyped())
+        if wrong:
+            raise InvalidInput(wrong)
+        _set(self, "algorithm", registry.resolve("algorithms", self.algorithm, "Scenario.algorithm"))
+        _set(
+            self,
+            "models",
+            {r: registry.resolve("architectures", m, f"Scenario.models[{r!r}]") for r, m in self.models.items()},
+        )
         if isinstance(self.accelerator, Mapping):
             _set(
                 self,
                 "accelerator",
-                {p: registry.resolve("accelerators", a) for p, a in self.accelerator.items()},
+                {
+                    p: registry.resolve("accelerators", a, f"Scenario.accelerator[{p!r}]")
+                    for p, a in self.accelerator.items()
+                },
             )
         elif self.accelerator is not None:
-            _set(self, "accelerator", registry.resolve("accelerators", self.accelerator))
-        _set(self, "components", {k: self._component(k, c) for k, c in self.components.items()})
+            _set(self, "accelerator", registry.resolve("accelerators", self.accelerator, "Scenario.accelerator"))
+        chosen = {k: self._component(k, c) for k, c in self.components.items() if k != EVERY}
+        if EVERY in self.components:
+            chosen = {name: slot.none for name, slot in self._others(chosen)} | chosen
+        _set(self, "components", chosen)
         givens: dict[str, Given] = {}
         problems: list[Problem] = []
         for path, value in self.givens.items():
@@ -86,10 +125,41 @@ class Scenario(Question):
         if problems:
             raise InvalidInput(problems)
         _set(self, "givens", givens)
-        _set(self, "terms", tuple(self.terms))
+
+    def _mistyped(self) -> Iterator[Problem]:
+        layout: Any = self.layout
+        terms: Any = self.terms
+        for field in ("models", "layouts", "components", "givens", "places"):
+            value = getattr(self, field)
+            if not isinstance(value, Mapping):
+                yield Problem(field, f"expected a dictionary, got {value!r}")
+            elif field in ("layouts", "places"):
+                kind = Layout if field == "layouts" else Place
+                for role, item in value.items():
+                    if not isinstance(item, kind):
+                        yield Problem(f"{field}[{role!r}]", f"expected a {kind.__name__}, got {item!r}")
+                _set(self, field, dict(value))
+        if not isinstance(layout, Layout):
+            yield Problem("layout", f"expected a Layout, got {layout!r}")
+        if not isinstance(terms, Iterable):
+            yield Problem("terms", f"expected terms, got {terms!r}")
+            return
+        terms = tuple(terms)
+        _set(self, "terms", terms)
+        for item in terms:
+            if not isinstance(item, Term):
+                yield Problem("terms", f"expected a term, a function under @term(...); got {item!r}")
+
+    def _others(self, chosen: Mapping[str, Component]) -> Iterator[tuple[str, Slot]]:
+        rest: Any = self.components[EVERY]
+        if rest != NONE:
+            raise InvalidInput(Problem(f"components[{EVERY!r}]", f"can only be {NONE!r}, got {rest!r}"))
+        yield from ((name, slot) for name, slot in self.registry.slots.items() if name not in chosen)
 
     def _component(self, key: str, component: Component | str) -> Component:
         slot = key.rpartition(".")[2]
+        if not isinstance(component, Component | str):
+            raise InvalidInput(Problem(f"components[{key!r}]", f"expected a component or its name, got {component!r}"))
         found = component if isinstance(component, Component) else self.registry.component(slot, component)
         if found.slot.name != slot:
             raise InvalidInput(
@@ -106,9 +176,25 @@ class Scenario(Question):
                         f"{field}[{role!r}]",
                         f"algorithm {self.algorithm.name} has no such role; {suggestion(role, self.algorithm.roles)}",
                     )
+        named: dict[str, tuple[str, Architecture]] = {}
         for role in self.algorithm.roles:
-            if self._model(role) is None:
+            model = self._model(role)
+            if model is None:
                 yield Problem(f"models[{role!r}]", f"role {role!r} needs a model")
+                continue
+            layout = self.layouts.get(role, self.layout)
+            for degree, most, of in (("tensor", model.heads, "heads"), ("pipeline", model.layers, "layers")):
+                got = getattr(layout, degree)
+                if got > most:
+                    message = f"must be at most {most}, the {of} of {model.name} for role {role!r}; got {got}"
+                    yield Problem(f"layout.{degree}", message)
+            other, known = named.setdefault(model.name, (role, model))
+            if known != model:
+                message = f"is another model than that of {other!r}, but has the same name {model.name!r}"
+                yield Problem(f"models[{role!r}]", f"{message}; rename one of them")
+        pools = {self.places.get(role, Place()).pool for role in self.algorithm.roles}
+        for pool in set(self.accelerator) - pools if isinstance(self.accelerator, Mapping) else ():
+            yield Problem(f"accelerator[{pool!r}]", f"no role is in such a pool; {suggestion(pool, pools)}")
         for key in self.components:
             role = key.rpartition(".")[0]
             if role and role not in self.algorithm.roles:
@@ -181,6 +267,8 @@ class Scenario(Question):
         given = {name: value for name, value in changes.items() if name not in own}
         for field in ("layout", "batch"):
             part = own.get(field, getattr(self, field))
+            if not isinstance(part, Inputs):
+                continue  # refused below, as what it is
             sizes = _names(type(part)) - _names(Inputs)
             named = {name: given.pop(name) for name in tuple(given) if name in sizes and name not in self.givens}
             if named:
@@ -188,7 +276,7 @@ class Scenario(Question):
         if given:
             own["givens"] = {**self.givens, **own.get("givens", {}), **self._inputs(given)}
         if "algorithm" in own:
-            roles = self.registry.resolve("algorithms", own["algorithm"]).roles
+            roles = self.registry.resolve("algorithms", own["algorithm"], "Scenario.algorithm").roles
             for field in ("models", "layouts", "places", "components"):
                 kept = {k: v for k, v in getattr(self, field).items() if _role(field, k) in (*roles, "")}
                 own.setdefault(field, kept)
@@ -215,7 +303,7 @@ class Scenario(Question):
 
 
 def _set(scenario: Scenario, field: str, value: Any) -> None:
-    object.__setattr__(scenario, field, value)
+    object.__setattr__(scenario, field, frozen(value) if isinstance(value, dict) else value)
 
 
 def _names(cls: type) -> set[str]:

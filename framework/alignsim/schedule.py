@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import pairwise
 
 import attrs
 
-from alignsim.algorithm import INIT, Algorithm
+from alignsim.algorithm import AWAY, INIT, Algorithm
 
 LAPS = ("init", "first", "steady")
 
@@ -76,7 +75,7 @@ def _moments(algorithm: Algorithm, phase: str) -> Iterator[tuple[str, str]]:
             role, _, moment = event.partition(".")
             yield role, moment
         return
-    busy = [r for r in algorithm.roles if algorithm.activity(phase, r).name not in ("idle", "asleep", "offloaded")]
+    busy = [r for r in algorithm.roles if not algorithm.activity(phase, r).kinds & AWAY]
     for role in busy or algorithm.roles[:1]:
         for moment in algorithm.activity(phase, role).moments:
             yield role, moment
@@ -161,7 +160,8 @@ def span(first: str, last: str, *, without: tuple[str, ...] = ()) -> Liveness:
         starts, ends = _own(schedule, phase, role, (first,)), _own(schedule, phase, role, (last,))
         for start in starts:
             here = schedule.events[start]
-            same = [e for e in ends if e >= start and schedule.events[e].phase == here.phase]
+            there = ((e, schedule.events[e]) for e in ends if e >= start)
+            same = [e for e, event in there if (event.lap, event.phase) == (here.lap, here.phase)]
             if same:
                 found.update(range(start, same[0] + 1))
         return frozenset(found.difference(_own(schedule, phase, role, without)))
@@ -182,10 +182,3 @@ def after(moment: str) -> Liveness:
         )
 
     return Liveness(f"after the first {moment}", picks, (moment,))
-
-
-def steady_lap(schedule: Schedule) -> tuple[int, ...]:
-    """Return the events of the steady lap, for resources that add up over one."""
-    events = tuple(i for i, e in enumerate(schedule.events) if e.lap == "steady")
-    assert all(b == a + 1 for a, b in pairwise(events))
-    return events

@@ -45,11 +45,7 @@ class Scope:
 
     def holds(self, other: Scope) -> bool:
         """Whether a value of the other scope lies within this one: every dimension that this one has agrees."""
-        own = {"phase": self.phase, "stage": self.stage, "role": self.role}
-        if self.role is None:  # what a role leads to comes with it, and narrows nothing further
-            own |= {"model": self.model, "process": self.process}
-        if self.role is None and self.process is None:
-            own |= {"pool": self.pool}
+        own = attrs.asdict(self)
         return all(value is None or getattr(other, name) in (value, None) for name, value in own.items())
 
     def lookups(self, name: str) -> Iterator[str]:

@@ -37,6 +37,16 @@ class Step:
     function: str
     operands: tuple[str, ...]
 
+    @property
+    def may_fail(self) -> bool:
+        """Whether one configuration may refuse it: a division by what may be 0, or Python code."""
+        divides = self.function == "divide" and not (_is_constant(self.operands[1]) and float(self.operands[1]))
+        return divides or self.function == "rowwise"
+
+
+def _is_constant(operand: str) -> bool:
+    return not operand[0].isalpha()
+
 
 class Straight:
     """Expressions taken apart into steps."""
@@ -64,7 +74,7 @@ class Straight:
     def function(self, inputs: int, outputs: Sequence[str]) -> tuple[str, int]:
         """Return the source of ``kernel``, and how many scratch chunks it takes after columns and output columns.
 
-        The last is a chunk of totals, which stays finite only while all columns and all answers are.
+        Then comes a chunk of totals, which stays finite only while all columns and all answers are.
         """
         body = _Body([f"a{i}" for i in range(inputs)], outputs)
         lines = list(body.lines(self._needed(outputs)))
@@ -73,11 +83,11 @@ class Straight:
         return "\n    ".join([f"def kernel({', '.join(names)}):", *lines, "return"]) + "\n", body.scratch
 
     def _needed(self, outputs: Sequence[str]) -> list[Step]:
-        """The steps without those of a branch that folding has decided against."""
+        """The steps without those of a branch that folding has decided against, unless they could be refused."""
         needed = set(outputs)
         steps: list[Step] = []
         for step in reversed(self._steps.values()):
-            if step.name in needed:
+            if step.name in needed or step.may_fail:
                 needed.update(step.operands)
                 steps.append(step)
         return steps[::-1]

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from alignsim.errors import InvalidInput, Problem, UnknownName
-from alignsim.given import EXACT
+from alignsim.given import EXACT, Given
 from alignsim.graph import Node
 from alignsim.kernel import Column, Kernel, check_finite
 from alignsim.plan import Plan
@@ -54,8 +54,9 @@ class Sweep:
         graph = self.plan.graph
         leaves = list(dict.fromkeys(_leaves(graph.nodes, graph.resolve(path or self.plan.outputs[0]))))
         values = sweep(Plan(graph, tuple(leaves)), self.columns)
+        spelt = [graph.nodes[leaf].inputs[0] if graph.nodes[leaf].kind == "masked" else leaf for leaf in leaves]
         largest = np.argmax(np.stack([values[leaf] for leaf in leaves]), axis=0)
-        return [leaves[i] for i in largest.tolist()]
+        return [spelt[i] for i in largest.tolist()]
 
 
 def _leaves(nodes: Mapping[str, Node], path: str) -> Iterator[str]:
@@ -82,7 +83,8 @@ def sweep(plan: Plan, columns: Mapping[str, Any]) -> Sweep:
         path = plan.graph.input_path(name)
         if path in found:
             raise InvalidInput(Problem(name, f"is {path}, which another column sets already"))
-        found[path] = as_column(name, [values] if isinstance(values, int | float) else values)
+        column = as_column(name, [values] if isinstance(values, int | float) else values)
+        found[path] = _in_domain(name, column, plan.graph.nodes[path].given)
     rows = max(len(column) for column in found.values())
     uneven = {name: len(column) for name, column in found.items() if len(column) not in (1, rows)}
     if uneven:
@@ -113,6 +115,14 @@ def grid(**axes: Any) -> dict[str, Column]:
     return {name: mesh.ravel() for name, mesh in zip(axes, np.meshgrid(*columns, indexing="ij"), strict=True)}
 
 
+def _in_domain(name: str, column: Column, number: Given | None) -> Column:
+    """Return the column, unless it has less of something than there can be."""
+    least = float(column.min())
+    if number is not None and number.least is not None and least < number.least:
+        raise InvalidInput(Problem(name, f"must be at least {number.least:g}, got {least:g}"))
+    return column
+
+
 def as_column(name: str, values: Any) -> Column:
     """Return values as a read-only column of floats: a view of them where they are an array of floats already.
 
@@ -130,7 +140,7 @@ def as_column(name: str, values: Any) -> Column:
         raise InvalidInput(Problem(name, f"cannot be swept over {values!r}; give a list of numbers")) from None
     if floats.ndim != 1 or not floats.size:
         raise InvalidInput(Problem(name, f"must be a non-empty row of numbers, not of shape {floats.shape}"))
-    if column.dtype.kind in "iu" and float(np.abs(floats).max()) > EXACT:
+    if column.dtype.kind in "iu" and max(int(column.max()), -int(column.min())) > EXACT:
         raise InvalidInput(Problem(name, "has a whole number above 2^53, which would not be exact"))
     floats.flags.writeable = False
     return floats

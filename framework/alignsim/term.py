@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from operator import attrgetter
+from types import FunctionType
 from typing import Any, Literal
 
 import attrs
@@ -148,6 +149,8 @@ def term(
     unknown = set(per) - set(DIMENSIONS)
 
     def declare(function: Callable[..., Any]) -> Term:
+        if not isinstance(function, FunctionType):
+            raise CompositionError(f"a term is a plain function, written with def; got {function!r}")
         formula = Formula(function, opaque)
         problems = [
             Problem(function.__name__, f"no dimension {bad!r}; {suggestion(bad, DIMENSIONS)}", formula.origin)

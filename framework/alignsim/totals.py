@@ -60,7 +60,8 @@ class Totals:
     def _resource(self, resource: Resource, name: str, holders: Mapping[str, Placed]) -> Iterator[Node]:
         pools = []
         for pool in self.parts.pools:
-            here = {path: placed for path, placed in holders.items() if placed[1].pool in (None, pool)}
+            kinds = {None, *(stage.name for stage in self.parts.stages(pool))}
+            here = {p: held for p, held in holders.items() if held[1].pool in (None, pool) and held[1].stage in kinds}
             if here:
                 made = PoolTotals(self.parts, resource, name, pool, here, self.lookup, self.aliases)
                 yield from made.nodes()

@@ -7,8 +7,10 @@ dimension: ``byte/parameter`` and ``byte`` convert into each other.
 from __future__ import annotations
 
 import math
+import re
 from functools import cache
 from importlib.resources import files
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from alignsim.errors import UnitError
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     import pint
 
 BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_NUMBER_AND_UNIT = re.compile(
+    r"[-+]?(\d[\d_,]*\.?\d*|\.\d+|nan\b|inf\b)(e[-+]?\d+)?\s*([a-zµμ%][a-z\dµμ_\s/*^%-]*)?", re.IGNORECASE
+)
 
 
 @cache
@@ -90,7 +95,10 @@ def to_base(value: Any, unit: str) -> float:
     """
     if isinstance(value, bool):
         raise UnitError(f"expected {_expected(unit)}, got {value!r}")
-    number = value * factor(unit) if isinstance(value, int | float) else _read(value, unit)
+    try:
+        number = float(value) * factor(unit) if isinstance(value, int | float | Real) else _read(value, unit)
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number):
         raise UnitError(f"expected a finite number, got {value!r}")
     return float(number)
@@ -105,28 +113,35 @@ def measure(value: Any) -> tuple[float, str]:
     if isinstance(value, int | float):
         return to_base(value, ""), ""
     if isinstance(value, str):
-        try:
-            value = registry().Quantity(value.strip())
-        except Exception:
-            raise UnitError(f"cannot read {value!r} as a number with a unit, such as '2 GiB'") from None
+        value = _parsed(value, "a number with a unit, such as '2 GiB'")
     elif not (hasattr(value, "magnitude") and hasattr(value, "units")):
         raise UnitError(f"expected a number or a quantity such as '2 GiB', got {value!r}")
     if isinstance(value, int | float):
         return to_base(value, ""), ""
-    unit = f"{quantity(1, f'{value.units}').to_base_units().units}"
+    unit = base_unit(f"{value.units}")
     return to_base(value, unit), "" if unit == "dimensionless" else unit
 
 
 def _read(value: Any, unit: str) -> Any:
     if hasattr(value, "magnitude") and hasattr(value, "units"):
-        return _converted(quantity(float(value.magnitude), f"{value.units}"), value, unit)
+        try:
+            parsed = quantity(float(value.magnitude), f"{value.units}")
+        except Exception:  # an array, or a unit that only its own registry knows
+            raise UnitError(f"expected {_expected(unit)}, got {value!s}") from None
+        return _converted(parsed, value, unit)
     if not isinstance(value, str):
         raise UnitError(f"expected {_expected(unit)}, got {value!r}")
+    return _converted(_parsed(value, _expected(unit)), value, unit)
+
+
+def _parsed(text: str, expected: str) -> Any:
+    """Return one number with its unit; pint would also compute ``2**3 GiB``, for as long as that takes."""
     try:
-        parsed = registry().Quantity(value.strip())
-    except Exception:
-        raise UnitError(f"cannot read {value!r} as {_expected(unit)}") from None
-    return _converted(parsed, value, unit)
+        if _NUMBER_AND_UNIT.fullmatch(text.strip()):
+            return registry().Quantity(text.strip())
+    except Exception:  # whatever pint raises, the text cannot be read
+        pass
+    raise UnitError(f"cannot read {text!r} as {expected}")
 
 
 def _converted(parsed: Any, value: Any, unit: str) -> Any:

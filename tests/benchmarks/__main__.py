@@ -119,7 +119,7 @@ def many_configurations() -> Iterable[Line | str]:
         yield _line(times, fast, _LOOP)
         yield _line(times, plain, fast)
         yield _line(times, run, fast, 1.2)
-        yield _line(times, sweep, fast, 1.2)
+        yield _line(times, sweep, fast)  # looks at every column first: whole rows, finite, not below what can be
         yield _line(times, into, fast)
         yield _line(times, run_into, into, 1.2)
 

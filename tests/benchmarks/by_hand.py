@@ -17,22 +17,20 @@ Column: TypeAlias = npt.NDArray[np.float64]
 Columns: TypeAlias = list[Column] | None
 
 INPUTS = (
-    "critic.gradient_bytes",
     "critic.master_bytes",
     "critic.weight_bytes",
+    "critic.weight_gradient_bytes",
     "data",
     "device_capacity",
-    "first_moment_bytes",
     "pipeline",
-    "policy.gradient_bytes",
     "policy.kv_bytes",
     "policy.master_bytes",
     "policy.weight_bytes",
+    "policy.weight_gradient_bytes",
     "reference.weight_bytes",
     "reward.weight_bytes",
     "rollout_sequences",
     "rollout_tokens",
-    "second_moment_bytes",
     "tensor",
     "{Llama-2-13B-nominal}.parameters",
     "{Llama-2-70B-nominal}.head_dim",
@@ -51,22 +49,20 @@ OUTPUTS = 14
 def scalar(values: Sequence[Any]) -> tuple[Any, ...]:
     """One configuration, as one function of plain Python. It takes quantities of pint as well as floats."""
     (
-        critic_gradient,
         critic_master,
         critic_weight,
+        critic_gradient,
         data,
         capacity,
-        first_moment,
         pipeline,
-        policy_gradient,
         kv_bytes,
         policy_master,
         policy_weight,
+        policy_gradient,
         reference_weight,
         reward_weight,
         sequences,
         tokens,
-        second_moment,
         tensor,
         critic,
         head_dim,
@@ -76,21 +72,23 @@ def scalar(values: Sequence[Any]) -> tuple[Any, ...]:
         policy,
         rope_dim,
     ) = values
+    policy_moment = policy_gradient if policy_gradient >= policy_master else policy_master
+    critic_moment = critic_gradient if critic_gradient >= critic_master else critic_master
     policy_state = (
         policy * policy_gradient
         + policy * policy_master
-        + (policy * first_moment + policy * second_moment)
+        + (policy * policy_moment + policy * policy_moment)
         + policy * policy_weight
     )
     value_state = (
         critic * critic_gradient
         + critic * critic_master
-        + (critic * first_moment + critic * second_moment)
+        + (critic * critic_moment + critic * critic_moment)
         + critic * critic_weight
     )
     reference = policy * reference_weight
     reward = critic * reward_weight
-    ppo = value_state + policy_state + reference + reward
+    ppo = policy_state + reference + reward + value_state
     dpo = policy_state + reference
     ranks = tensor * pipeline
     elements = lora_rank + rope_dim if lora_rank > 0 else 2 * kv_heads * head_dim
@@ -134,22 +132,23 @@ def plain(values: Mapping[str, float], columns: Mapping[str, Column], chunk: int
 def _formulas(g: Mapping[str, Any]) -> tuple[Any, ...]:
     policy, critic = g[PARAMETERS], g["{Llama-2-13B-nominal}.parameters"]
     lora_rank, kv_heads = g["{Llama-2-70B-nominal}.kv_lora_rank"], g["{Llama-2-70B-nominal}.kv_heads"]
-    first, second = g["first_moment_bytes"], g["second_moment_bytes"]
+    policy_moment = max(g["policy.weight_gradient_bytes"], g["policy.master_bytes"])
+    critic_moment = max(g["critic.weight_gradient_bytes"], g["critic.master_bytes"])
     policy_state = (
-        policy * g["policy.gradient_bytes"]
+        policy * g["policy.weight_gradient_bytes"]
         + policy * g["policy.master_bytes"]
-        + (policy * first + policy * second)
+        + (policy * policy_moment + policy * policy_moment)
         + policy * g["policy.weight_bytes"]
     )
     value_state = (
-        critic * g["critic.gradient_bytes"]
+        critic * g["critic.weight_gradient_bytes"]
         + critic * g["critic.master_bytes"]
-        + (critic * first + critic * second)
+        + (critic * critic_moment + critic * critic_moment)
         + critic * g["critic.weight_bytes"]
     )
     reference = policy * g["reference.weight_bytes"]
     reward = critic * g["reward.weight_bytes"]
-    ppo = value_state + policy_state + reference + reward
+    ppo = policy_state + reference + reward + value_state
     dpo = policy_state + reference
     ranks = g["tensor"] * g["pipeline"]
     elements = (
@@ -190,8 +189,8 @@ def five(values: Mapping[str, float], columns: Mapping[str, Column], chunk: int,
     """
     fixed = scalar([values[name] for name in INPUTS])
     reward, value_state = fixed[2], fixed[3]
-    gradient, master, weight = (values[f"policy.{name}_bytes"] for name in ("gradient", "master", "weight"))
-    first, second = values["first_moment_bytes"], values["second_moment_bytes"]
+    gradient, master, weight = (values[f"policy.{name}_bytes"] for name in ("weight_gradient", "master", "weight"))
+    moment = max(gradient, master)
     per_token = _per_token(values)
     rows = len(columns["tensor"])
     outputs = out or new_outputs(rows)
@@ -202,16 +201,16 @@ def five(values: Mapping[str, float], columns: Mapping[str, Column], chunk: int,
         a, b = spare[0][: len(tensor)], spare[1][: len(tensor)]
         np.multiply(policy, gradient, out=a)
         np.add(a, np.multiply(policy, master, out=b), out=o[0])
-        np.multiply(policy, first, out=a)
-        np.add(a, np.multiply(policy, second, out=b), out=a)
+        np.multiply(policy, moment, out=a)
+        np.add(a, a, out=a)
         np.add(o[0], a, out=o[0])
         np.add(o[0], np.multiply(policy, weight, out=a), out=o[0])
         np.multiply(policy, values["reference.weight_bytes"], out=o[1])
         o[2].fill(reward)
         o[3].fill(value_state)
-        np.add(value_state, o[0], out=o[4])
-        np.add(o[4], o[1], out=o[4])
+        np.add(o[0], o[1], out=o[4])
         np.add(o[4], reward, out=o[4])
+        np.add(o[4], value_state, out=o[4])
         np.add(o[0], o[1], out=o[5])
         np.subtract(o[4], o[5], out=o[6])
         np.divide(o[6], o[4], out=o[6])

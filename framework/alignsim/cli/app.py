@@ -12,20 +12,8 @@ import click
 
 from alignsim import __version__
 from alignsim.cli.options import plugin_option
-from alignsim.cli.state import State
+from alignsim.cli.state import COMMANDS, State
 from alignsim.errors import suggestion
-
-COMMANDS = (
-    "run",
-    "explain",
-    "graph",
-    "hardware",
-    "models",
-    "algorithms",
-    "components",
-    "scenarios",
-    "plugins",
-)
 
 
 class Commands(click.Group):

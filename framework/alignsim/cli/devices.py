@@ -6,7 +6,7 @@ import attrs
 
 from alignsim.errors import InvalidInput, Problem
 from alignsim.given import Given
-from alignsim.hardware import Accelerator, counted
+from alignsim.hardware import Accelerator, Cluster, counted
 from alignsim.registry import Registry
 
 
@@ -19,7 +19,7 @@ class Devices:
 
     @classmethod
     def read(cls, text: str, registry: Registry) -> Devices:
-        """Return the devices that a text such as ``8xH100-SXM5-80GB`` names.
+        """Return the devices that a text such as ``8xH100-SXM5-80GB`` or ``2xHGX-H100-8`` names.
 
         Raises:
             InvalidInput: it is not a count and a name.
@@ -29,6 +29,11 @@ class Devices:
             count, name = counted(text)
         except InvalidInput as error:
             raise error.inside("--gpus") from None
+        if name not in registry.accelerators and name in registry.nodes:
+            machine = registry.nodes[name]
+            node = machine.node if isinstance(machine, Cluster) else machine
+            each = machine.accelerators if isinstance(machine, Cluster) else machine.count
+            return cls(count * each, node.accelerator)
         return cls(count, registry.accelerators[name])
 
     @property

@@ -21,7 +21,7 @@ SCHEMA = "alignsim.explanation/1"
 @plugin_option
 @click.pass_context
 def command(ctx: click.Context, /, words: tuple[str, ...], depth: int | None, as_json: bool, **flags: Any) -> None:
-    r"""Explain the value at PATH: its formula, what went in, and where that is from.
+    """Explain the value at PATH: its formula, what went in, and where that is from.
 
     Without PATH, the answer as a whole is explained. A single word that names a scenario is one.
 
@@ -29,7 +29,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], depth: int | None, as
     alignsim explain ppo_total
     alignsim explain Llama2_70B_PpoAlignment policy.kv_cache --depth 1
     alignsim explain --algorithm PPO update:policy/forward.device
-    """
+    """  # noqa: D301 - click wants the backspace itself
     from alignsim.cli.asking import ask
     from alignsim.cli.output import show_json
 

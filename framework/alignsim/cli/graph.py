@@ -31,12 +31,12 @@ def command(
     as_json: bool,
     **flags: Any,
 ) -> None:
-    r"""Print the dependency graph of SCENARIO as Mermaid or DOT.
+    """Print the dependency graph of SCENARIO as Mermaid or DOT.
 
     \b
     alignsim graph --output policy.kv_cache --values
     alignsim graph --algorithm DPO --format dot | dot -Tsvg > dpo.svg
-    """
+    """  # noqa: D301 - click wants the backspace itself
     from alignsim.cli.asking import ask
     from alignsim.cli.output import show_json
     from alignsim.plan import Plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from alignsim.cli.options import json_option, plugin_option
-from alignsim.cli.state import State
+from alignsim.cli.state import COMMANDS, State
 from alignsim.errors import UnknownName
 
 SCHEMA = "alignsim.plugins/1"
@@ -22,7 +22,9 @@ def command(ctx: click.Context, /, name: str | None, as_json: bool) -> None:
     from alignsim.views.catalogues import plugins_table
     from alignsim.views.plain import described
 
-    reports = ctx.ensure_object(State).registry.plugins
+    registry = ctx.ensure_object(State).registry
+    reports = registry.plugins
+    hidden = [name for name in registry.commands if name in COMMANDS]
     if name is not None:
         everything, reports = reports, tuple(r for r in reports if name in (r.provider.plugin, r.provider.distribution))
         if not reports:
@@ -33,3 +35,6 @@ def command(ctx: click.Context, /, name: str | None, as_json: bool) -> None:
         show_json({"schema": SCHEMA, "plugins": listed})
     else:
         show(plugins_table(reports))
+        for command_name in hidden:
+            origin = registry.commands.origin(command_name)
+            click.echo(f"command {command_name} of {origin} is not reachable: alignsim has one of that name", err=True)

@@ -19,7 +19,7 @@ from alignsim.cli.state import State
 @plugin_option
 @click.pass_context
 def command(ctx: click.Context, /, scenario: str | None, as_json: bool, quiet: bool, **flags: Any) -> None:
-    r"""Answer SCENARIO: whether it fits, and what fills the memory.
+    """Answer SCENARIO: whether it fits, and what fills the memory.
 
     Without SCENARIO, the reference case is answered: PPO against DPO with Llama-2-70B. Options change the scenario.
     With --algorithm the answer is that of one run, phase by phase.
@@ -28,7 +28,7 @@ def command(ctx: click.Context, /, scenario: str | None, as_json: bool, quiet: b
     alignsim run
     alignsim run --policy Llama-3.1-8B --tensor 4 --pipeline 1 --gpus 8xH100-SXM5-80GB
     alignsim run --algorithm DPO
-    """
+    """  # noqa: D301 - click wants the backspace itself
     from alignsim.cli.answers import plain_answer, show_answer, verdict
     from alignsim.cli.asking import ask
     from alignsim.cli.output import show_json

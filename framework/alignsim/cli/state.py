@@ -7,6 +7,21 @@ from types import ModuleType
 
 from alignsim.registry import Registry, default_registry
 
+COMMANDS = (
+    "run",
+    "explain",
+    "graph",
+    "validate",
+    "compare",
+    "hardware",
+    "models",
+    "algorithms",
+    "components",
+    "scenarios",
+    "plugins",
+)
+"""The commands of alignsim itself, in the order of the help."""
+
 
 class State:
     """One command line's registry. Plugins are only looked for when a command asks."""

@@ -64,10 +64,13 @@ def _fields(item: Any) -> Iterator[tuple[str, Any]]:
         value = getattr(item, field.name)
         if field.name == "sources":
             continue
+        if field.name == "link_bandwidth" and isinstance(item, Node | Cluster):
+            value = item.link  # its own, or that of what it is made of
         if isinstance(value, Mapping):
             yield from ((f"{field.name.replace('_', ' ')} {key}", each) for key, each in value.items())
         else:
-            yield field.name.replace("_", " "), value
+            label = f"{field.name}, one way" if field.name.endswith("k_bandwidth") else field.name
+            yield label.replace("_", " "), value
 
 
 def architectures_table(models: Iterable[tuple[Architecture, float | None]]) -> Table:

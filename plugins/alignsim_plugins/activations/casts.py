@@ -21,7 +21,7 @@ def casts_kept(recomputed_share: Any, casts_in_forward: Any, head_cast: Any) -> 
     return casts_in_forward - recomputed_share * (casts_in_forward - head_cast)
 
 
-@trained(live=span("forward_layers", "forward_head"))
+@trained(live=span("forward_layers", "loss", without=("loss",)))
 def casts_before_loss(casts_in_forward: Any) -> Any:
     """Autocast holds its casts until it is left."""
     return casts_in_forward
@@ -63,7 +63,7 @@ def casts_in_first_layer(one_layer_casts: Any) -> Any:
     return one_layer_casts
 
 
-@trained(live=span("forward_layers", "forward_head"))
+@trained(live=span("forward_layers", "loss", without=("loss",)))
 def mask_before_loss(attention_mask: Any) -> Any:
     """Every layer reads it."""
     return attention_mask

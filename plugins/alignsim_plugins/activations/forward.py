@@ -50,12 +50,6 @@ def forward_end_work(
     return (experts > 0) * compute_bytes * hidden * (3 * experts_per_token + 2) + adapter_forward_end
 
 
-@term("byte/token", per={"role"}, during={"infer"}, source=TRACES)
-def inference_work(base_forward_work: Any, residual_bytes: Any, hidden: Any) -> Any:
-    """A forward without gradients holds the embedding's output and the layer's input as well."""
-    return base_forward_work + 2 * residual_bytes * hidden
-
-
 FORWARD = (
     inner_bytes,
     dense_forward_work,
@@ -63,5 +57,4 @@ FORWARD = (
     base_forward_work,
     forward_work,
     forward_end_work,
-    inference_work,
 )

@@ -92,6 +92,7 @@ def qk_norms_saved(
     heads: Any,
     kv_heads: Any,
     frozen: Any,
+    compute_bytes: Any,
     latents_saved: Any,
     fp32: Any = FP32,
     scales_in_32_bits: Any = IN_32_BITS,
@@ -100,7 +101,8 @@ def qk_norms_saved(
     return (
         maths.where(
             qk_norm + qk_norm_full > 0,
-            maths.where(frozen > 0, 1, 1.5 + 0.5 * scales_in_32_bits) * fp32 * (query_width + key_width)
+            (fp32 + maths.where(frozen > 0, 0, maths.maximum(compute_bytes, scales_in_32_bits * fp32)))
+            * (query_width + key_width)
             + fp32 * (qk_norm * (heads + kv_heads) + qk_norm_full * 2),
             0,
         )

@@ -167,6 +167,12 @@ def gradients_at_the_end(
     )
 
 
+@trained(live=span("backward_end", "optimizer_step", without=("backward_end", "optimizer_step")))
+def gradients_before_the_step(gradients: Any) -> Any:
+    """All gradients, while others work."""
+    return gradients
+
+
 @trained(live=at("optimizer_step"))
 def gradients_at_the_step(trainable_parameters: Any, moment_bytes: Any) -> Any:
     """All gradients, in the format of what is stepped."""
@@ -193,6 +199,7 @@ TRAINING = (
     growing_gradients,
     accumulated_gradients,
     gradients_at_the_end,
+    gradients_before_the_step,
     gradients_at_the_step,
     optimizer_temporaries,
 )

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from alignsim import Algorithm, hookimpl
+from alignsim import Algorithm, Given, hookimpl
+
+NUMBERS = {
+    "rows_per_sample": Given(2.0, source="Rafailov et al. 2023, eq. 7: a chosen and a rejected answer"),
+    "input_bytes": Given(
+        30.0,
+        "byte/token",
+        source="TRL 0.19: token ids, masks and labels in 64 bits, and parts of them joined and shifted",
+    ),
+}
 
 DPO = Algorithm(
     name="DPO",
@@ -26,11 +35,20 @@ DPO = Algorithm(
         )
     },
     model_of={"reference": "policy"},
+    numbers=NUMBERS,
     source="Rafailov et al. 2023, eq. 7: the reference's forward runs while the policy's activations are held",
+)
+
+DPO_NO_REF = Algorithm(
+    name="DPO-No-Ref",
+    phases={"update": {"policy": "train"}},
+    numbers=NUMBERS,
+    source="TRL: precompute_ref_log_probs, the reference's log-probabilities are of the data set",
 )
 
 
 @hookimpl
 def alignsim_algorithms() -> Iterator[Algorithm]:
-    """Offer DPO."""
+    """Offer DPO, and DPO with the reference's log-probabilities at hand."""
     yield DPO
+    yield DPO_NO_REF

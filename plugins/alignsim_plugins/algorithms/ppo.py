@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from alignsim import Algorithm, hookimpl
+from alignsim import Algorithm, Given, hookimpl
 
 PPO = Algorithm(
     name="PPO",
@@ -14,6 +14,10 @@ PPO = Algorithm(
         "update": {"policy": "train", "critic": "train"},
     },
     model_of={"reference": "policy", "reward": "critic"},
+    numbers={
+        "rows_per_sample": Given(1.0, source="one row a sample"),
+        "input_bytes": Given(8.0, "byte/token", source="token ids in 64 bits"),
+    },
     source="Ouyang et al. 2022 (InstructGPT), section 3.5 and appendix C",
 )
 

@@ -28,7 +28,7 @@ def master_weights(trainable_parameters: Any, master_bytes: Any) -> Any:
     return trainable_parameters * master_bytes
 
 
-@term("byte", per={"role"}, group="model_states", source=SOURCE)
+@term("byte", per={"role"}, source=SOURCE)
 def model_state(parts: Any = Collect("model_state")) -> Any:
     """All that a role keeps for its parameters."""
     return parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from alignsim import Const, at, maths, term
-from alignsim_plugins.activations.instants import trained
+from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.elements import TRACES
 
 FROZEN = Const(0, source="a role without adapters trains all its parameters, if any")
@@ -74,17 +74,33 @@ def head_input_gradient(compute_bytes: Any, hidden: Any, head_tokens: Any) -> An
     return compute_bytes * hidden * head_tokens
 
 
-SHAPE = (head_tokens, head_matrix, head_logits)
+@inferred(live=at("forward_head"))
+def inferred_logits(head_logits: Any) -> Any:
+    """The head's output, where no gradient is made."""
+    return head_logits
+
+
+@inferred(live=at("forward_head"))
+def inferred_head_input(
+    casts_weights: Any, residual_bytes: Any, compute_bytes: Any, hidden: Any, tokens: Any, head_tokens: Any
+) -> Any:
+    """The final norm's output, and its cast where autocast makes one."""
+    return hidden * (residual_bytes * tokens + casts_weights * compute_bytes * head_tokens)
+
+
+INPUT = (head_input_saved, norm_output, head_input_gradient, inferred_head_input)
+"""Terms of any head that is a module of its own: what goes into it."""
+
 HEAD = (
-    *SHAPE,
-    head_input_saved,
-    norm_output,
+    *INPUT,
+    head_matrix,
+    head_logits,
     head_gradient,
     late_gradients,
     tied_gradient_copies,
     logits_at_head,
-    head_input_gradient,
+    inferred_logits,
 )
-"""Terms of a loss path with whole logits for every token."""
+"""Terms of a head that gives whole logits."""
 
 DEFAULTS = {"norm_output_unsaved": Const(0, "byte", source=SOURCE), "fused_head": Const(0, source=SOURCE)}

@@ -42,6 +42,10 @@ from alignsim_plugins.rollouts.kv_cache import kv_elements_per_token
 from alignsim_plugins.scenarios.alignment_memory_terms import MIN_DEVICES, OUTPUT_TERMS, PATHS
 
 
+def _model(value: Architecture | str) -> Architecture:
+    return value  # type: ignore[return-value]  # names are looked up in the scenario's own registry
+
+
 def _capacity(value: Any) -> Given | None:
     return None if value is None else as_bytes(value)
 
@@ -66,8 +70,8 @@ class AlignmentMemoryScenario(Question):
         UnknownName: a name that is not in the catalogue.
     """
 
-    policy: Architecture
-    critic: Architecture
+    policy: Architecture = attrs.field(converter=_model)
+    critic: Architecture = attrs.field(converter=_model)
     tp_size: int = attrs.field(converter=as_count, validator=at_least(1))
     pp_size: int = attrs.field(converter=as_count, validator=at_least(1))
     dp_size: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
@@ -93,7 +97,8 @@ class AlignmentMemoryScenario(Question):
 
     def __attrs_post_init__(self) -> None:
         for field in ("policy", "critic"):  # names of catalogue models are accepted
-            object.__setattr__(self, field, self.registry.resolve("architectures", getattr(self, field)))
+            where = f"{type(self).__name__}.{field}"
+            object.__setattr__(self, field, self.registry.resolve("architectures", getattr(self, field), where))
 
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with the fields together."""
@@ -150,7 +155,7 @@ class AlignmentMemoryScenario(Question):
             name=f"{self.name} as {found.name}",
             algorithm=found,
             models={role: model for role, model in models.items() if role in found.roles},
-            accelerator=accelerator,  # type: ignore[arg-type]
+            accelerator=accelerator,
             layout=Layout(tensor=self.tp_size, pipeline=self.pp_size, data=self.dp_size),
             components=components,
             batch=self._batch,

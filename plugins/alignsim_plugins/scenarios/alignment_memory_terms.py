@@ -5,16 +5,21 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any
 
-from alignsim import Collect, Of, maths, term
+from alignsim import Of, maths, term
 
 SOURCE = "the reference case, after mlsysim 0.3.0"
 MIN_DEVICES = "min_devices_for_ppo"
 
 
 @term("byte", source=SOURCE)
-def ppo_total(states: Any = Collect("model_states")) -> Any:
+def ppo_total(
+    policy: Any = Of("policy.model_state"),
+    reference: Any = Of("reference.model_state"),
+    reward: Any = Of("reward.model_state"),
+    critic: Any = Of("critic.model_state"),
+) -> Any:
     """Policy and value model with optimizer state, reference and reward model with weights."""
-    return states
+    return policy + reference + reward + critic
 
 
 @term("byte", source=SOURCE)

@@ -41,7 +41,7 @@ class AlignmentMemoryResult:
         devices: devices of the layout: tp x pp x dp.
     """
 
-    scenario: AlignmentMemoryScenario
+    scenario: AlignmentMemoryScenario = attrs.field(repr=False)
     policy_state: pint.Quantity[Any]
     reference_weights: pint.Quantity[Any]
     reward_weights: pint.Quantity[Any]

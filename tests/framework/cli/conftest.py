@@ -36,7 +36,13 @@ ACME = """
             algorithm="DPO",
             models={"policy": "Llama-2-7B"},
             accelerator="H100-SXM5-80GB",
-            components={"precision": "bf16-master", "engine": "even-split", "optimizer": "adamw-fused"},
+            components={
+                "precision": "bf16-master",
+                "engine": "even-split",
+                "optimizer": "adamw-fused",
+                "adapter": "full",
+                "*": "none",
+            },
             registry=registry,
         )
         yield Scenario(name="AcmeDpo", **common)

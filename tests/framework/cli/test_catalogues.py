@@ -6,7 +6,7 @@ LISTS = {
     "hardware": "H100-SXM5-80GB",
     "models": "Llama-3.1-8B",
     "algorithms": "PPO",
-    "components": "optimizer:adam",
+    "components": "optimizer:adamw-fused",
     "scenarios": "Llama2_70B_PpoAlignment",
     "plugins": "alignsim_plugins.algorithms.dpo",
 }

@@ -7,7 +7,7 @@ import pytest
 
 from alignsim import __version__
 from alignsim.cli import main
-from alignsim.cli.app import COMMANDS
+from alignsim.cli.state import COMMANDS
 
 HEAVY = {"networkx", "numpy", "pint", "rich"}
 

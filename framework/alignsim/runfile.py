@@ -1,0 +1,202 @@
+"""Runs as plain data: a scenario's fields by name, as a JSON file has them, and what was measured of the run.
+
+```json
+{"runs": [{
+    "key": "dpo-8b",
+    "scenario": {
+        "algorithm": "DPO",
+        "models": {"policy": "Llama-3.1-8B"},
+        "components": {"precision": "bf16", "engine": "single-device"},
+        "batch": {"micro_batch": 2, "sequence_tokens": 2048},
+        "givens": {"policy.weight_bytes": 2}
+    },
+    "measured": {"peak": "61.2 GiB", "phases": {"update": 65712570368}}
+}]}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+import attrs
+
+from alignsim.architecture import Architecture
+from alignsim.batch import Batch
+from alignsim.errors import AlignSimError, InvalidInput, Problem, UnknownName
+from alignsim.fields import Fields
+from alignsim.layout import Layout, Place
+from alignsim.registry import Registry, default_registry
+from alignsim.scenario import Scenario
+from alignsim.units import to_base
+from alignsim.validation import Case
+
+NOT_PLAIN = ("registry", "terms")
+FIELDS = tuple(field.name for field in attrs.fields(Scenario) if field.name not in NOT_PLAIN)
+"""The fields of a scenario that plain data can say."""
+
+
+def scenario_of(data: Any, registry: Registry | None = None, place: str = "scenario") -> Scenario:
+    """Return the run that plain data describes: the fields of :class:`Scenario` by name.
+
+    Names of a catalogue stand for its objects; ``models`` may describe a model by the fields of ``Architecture``
+    instead, ``layout``, ``layouts`` and ``batch`` are objects with the fields of ``Layout`` and ``Batch``, ``places``
+    with those of ``Place``. A number with a unit is a text, such as ``"80 GiB"``.
+
+    >>> scenario_of({"algorithm": "PPO", "modles": {}}, Registry())
+    Traceback (most recent call last):
+    alignsim.errors.InvalidInput: scenario.modles: no such field; did you mean models?
+
+    Raises:
+        InvalidInput: all that is wrong, each with its place.
+    """
+    registry = registry or default_registry()
+    fields = Fields(data, place).only(FIELDS)
+    needed = ("algorithm", "models")
+    problems = [Problem(fields.at(name), "is required") for name in needed if name not in fields.data]
+    found: dict[str, Any] = {}
+    for name in fields.data:
+        try:
+            found[name] = _READ.get(name, Fields.text)(fields, name)
+        except InvalidInput as error:
+            problems += error.problems
+    if problems:
+        raise InvalidInput(problems)
+    try:
+        return Scenario(**found, registry=registry)
+    except InvalidInput as error:
+        raise error.inside(place) from None
+    except UnknownName as error:
+        raise InvalidInput(Problem(place, str(error))) from None
+
+
+def cases(data: Any, registry: Registry | None = None) -> Iterator[Case]:
+    """Yield the runs of plain data, as cases to compare.
+
+    ``measured`` has ``peak``, ``phases``, or both; the largest phase is the peak unless that is given. A phase is one
+    of the algorithm's, or an instant such as ``update:policy/loss``; ``key`` is how the run is called. ``about``,
+    ``source`` and ``cause`` (of an error) are for people.
+
+    Raises:
+        InvalidInput: all that is wrong with all runs, each with its place.
+    """
+    problems: list[Problem] = []
+    found: list[Case] = []
+    for index, run in enumerate(Fields(data, "").only(("runs",)).each("runs")):
+        try:
+            found.append(_case(run.only(("key", "scenario", "measured", "about", "source", "cause")), index, registry))
+        except InvalidInput as error:
+            problems += error.problems
+    if problems:
+        raise InvalidInput(problems)
+    yield from found
+
+
+def _case(run: Fields, index: int, registry: Registry | None) -> Case:
+    scenario = scenario_of(run.any("scenario"), registry, run.at("scenario"))
+    measured = run.inside("measured").only(("peak", "phases"))
+    of_phases = measured.inside("phases") if "phases" in measured.data else Fields({}, "")
+    phases = {phase: _bytes(of_phases, phase) for phase in of_phases.data}
+    for phase in phases:
+        if ":" not in phase and phase not in scenario.algorithm.phases:
+            of_phases.only((*scenario.algorithm.phases, *(p for p in phases if ":" in p)))
+    if not phases and "peak" not in measured.data:
+        raise measured.wrong("peak", "is required, unless there are phases")
+    peak = _bytes(measured, "peak") if "peak" in measured.data else max(phases.values())
+    key = run.text("key") if "key" in run.data else f"{index}: {scenario.name}"
+    largest = max(phases, key=lambda phase: phases[phase]) if phases else None
+    return Case(
+        key=key,
+        measured_peak=peak,
+        measured_phase=largest,
+        measured_phases=phases,
+        predict=lambda: _predicted(scenario, phases),
+    )
+
+
+def _predicted(scenario: Scenario, measured: Mapping[str, float]) -> dict[str, float]:
+    """The largest total of each phase; instant by instant where one of its instants was measured."""
+    result = scenario.result
+    by_instant = {path.partition(":")[0] for path in measured if ":" in path}
+    found: dict[str, float] = {}
+    for phase, quantity in result.phases.items():
+        if phase not in ("init", *by_instant):
+            found[phase] = quantity.magnitude
+    for phase in by_instant.intersection(scenario.algorithm.phases):
+        if phase in measured:
+            found[phase] = result.value(f"{phase}:{scenario.resource}")
+        for role, activity in scenario.algorithm.phases[phase].items():
+            for moment in activity.moments:
+                with suppress(UnknownName):  # a role that is idle beside others has no instants
+                    path = f"{phase}:{role}/{moment}"
+                    found[path] = result.value(f"{path}.{scenario.resource}")
+    return found | {p: result.value(f"{p}.{scenario.resource}") for p in measured if ":" in p}
+
+
+def _bytes(fields: Fields, name: str) -> float:
+    try:
+        value = fields.any(name)
+        number = fields.number(name) if not isinstance(value, str) else to_base(value, "byte")
+    except AlignSimError as error:
+        raise fields.wrong(name, str(error).removeprefix(f"{fields.at(name)}: ")) from None
+    if number <= 0:
+        raise fields.wrong(name, f"expected more than 0 bytes, got {value!r}")
+    return float(number)
+
+
+def _described(kind: Any) -> Any:
+    def read(fields: Fields, name: str) -> Any:
+        inside = fields.inside(name)
+        return _made(kind, inside)
+
+    return read
+
+
+def _made(kind: Any, fields: Fields) -> Any:
+    fields.only(field.name for field in attrs.fields(kind))
+    try:
+        return kind(**fields.data)
+    except InvalidInput as error:
+        own = [attrs.evolve(p, field=p.field.removeprefix(f"{kind.__name__}.")) for p in error.problems]
+        raise InvalidInput(own).inside(fields.place) from None
+
+
+def _by_role(kind: Any, *, named: bool = False) -> Any:
+    def read(fields: Fields, name: str) -> dict[str, Any]:
+        inside = fields.inside(name)
+        return {
+            role: inside.text(role)
+            if named and isinstance(inside.data[role], str)
+            else _made(kind, inside.inside(role))
+            for role in inside.data
+        }
+
+    return read
+
+
+def _texts(fields: Fields, name: str) -> dict[str, str]:
+    inside = fields.inside(name)
+    return {key: inside.text(key) for key in inside.data}
+
+
+def _givens(fields: Fields, name: str) -> dict[str, Any]:
+    inside = fields.inside(name)
+    return {p: inside.text(p) if isinstance(inside.data[p], str) else inside.number(p) for p in inside.data}
+
+
+def _accelerator(fields: Fields, name: str) -> Any:
+    return fields.text(name) if isinstance(fields.data[name], str) else _texts(fields, name)
+
+
+_READ: Mapping[str, Any] = {
+    "models": _by_role(Architecture, named=True),
+    "accelerator": _accelerator,
+    "layout": _described(Layout),
+    "layouts": _by_role(Layout),
+    "batch": _described(Batch),
+    "components": _texts,
+    "givens": _givens,
+    "places": _by_role(Place),
+}

@@ -1,0 +1,22 @@
+"""A role that runs on another role's weights: a reference that is the policy with its adapters switched off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from alignsim import Component, hookimpl
+from alignsim_plugins.engines.single_device import model_parallel_devices
+from alignsim_plugins.engines.slot import ENGINE
+
+SAME_WEIGHTS = Component(
+    name="same-weights",
+    slot=ENGINE,
+    terms=(model_parallel_devices,),
+    source="peft: disable_adapter(); TRL: no reference model is made where the policy has adapters",
+)
+
+
+@hookimpl
+def alignsim_components() -> Iterator[Component]:
+    """Offer to hold no weights of its own."""
+    yield SAME_WEIGHTS

@@ -1,0 +1,1 @@
+"""Measurements of others, and the scenarios that answer for them."""

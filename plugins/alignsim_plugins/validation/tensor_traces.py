@@ -1,0 +1,171 @@
+"""Tensor traces: training steps of real code on fake tensors, the birth and death of every storage logged.
+
+A row has ``settings``, ``arch`` (a ``config.json``), ``phase_peaks`` and ``peak_bytes``. Scenarios of this project
+answer for it, see :mod:`~alignsim_plugins.validation.traced_runs`; nothing is fitted to a row. A phase is the largest
+total over some instants of one scenario:
+
+================  ==================================================================================================
+``load``          models are made one after the other, each with a copy of a head that is tied later
+``optim_init``    the optimizer's first step, before there are inputs
+``rollout``       the policy's forward without gradients over what was generated: log-probabilities before the update
+``forward``       the trained model's, and its loss; of PPO, value model and policy
+``ref_forward``   the reference's, on top of what the policy holds
+``backward``      from the loss to the embedding; of PPO, of the policy and then the value model
+``optimizer``     the step; ``post`` is what PPO computes of its logits after it
+``forward2``      and ``backward2``, ``bwd_end2``: of the second micro-batch, when gradients exist already
+``prefill``       and ``decode``: of generation
+================  ==================================================================================================
+
+``grow`` (the cache's copy while it grows) is not predicted. Of a row with several micro-batches and a reference,
+``forward`` and ``ref_forward`` cover the second micro-batch as well. ``load``, ``optim_init`` and ``bwd_end2`` do not
+count for a row's peak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from alignsim import Case, Result, Validation, hookimpl
+from alignsim.fields import Fields
+from alignsim_plugins.validation.traced_runs import Trace, scenario
+
+FORWARD = ("forward_layers", "forward_head", "loss")
+BACKWARD = ("backward_loss", "backward_head", "backward_last_layer", "backward_first_layer", "backward_end")
+PHASES: Mapping[str, Mapping[str, tuple[tuple[str, str, tuple[str, ...]], ...]]] = {
+    "SFT": {
+        "forward": (("update", "policy", FORWARD),),
+        "backward": (("update", "policy", BACKWARD),),
+        "optimizer": (("update", "policy", ("optimizer_step",)),),
+    },
+    "RM": {
+        "forward": (("update", "reward", FORWARD),),
+        "backward": (("update", "reward", BACKWARD),),
+        "optimizer": (("update", "reward", ("optimizer_step",)),),
+    },
+    "GRPO": {"rollout": (("score", "policy", FORWARD),)},
+    "DPO": {"ref_forward": (("update", "reference", FORWARD),)},
+    "TRL-PPO": {
+        "rollout": (("score", "policy", FORWARD),),
+        "forward": (("update", "critic", FORWARD), ("update", "policy", FORWARD)),
+        "backward": (("update", "policy", BACKWARD), ("update", "critic", BACKWARD)),
+        "optimizer": (("update", "policy", ("optimizer_step",)), ("update", "critic", ("optimizer_step",))),
+        "post": (("update", "policy", ("statistics",)),),
+    },
+    "Generation": {
+        "prefill": (("generate", "policy", ("prefill",)),),
+        "decode": (("generate", "policy", ("decode",)),),
+    },
+}
+"""Algorithm -> phase of a trace -> phase, role and moments. DPO and GRPO have SFT's as well."""
+
+BESIDE = frozenset({"load", "optim_init", "grow", "bwd_end2"})
+"""Phases that do not count for a row's peak."""
+
+TRAINS = {"sft": "policy", "dpo": "policy", "grpo": "policy", "ppo": "policy", "rm": "reward"}
+KEPT = ("kept_logits", "kept_hidden_states")
+"""What PPO's step still holds of a forward, which is not there yet at the optimizer's first step."""
+
+
+def traces(data: Any) -> Iterator[Trace]:
+    """Yield the rows of a file's content."""
+    for row in Fields(data).each("rows"):
+        peaks = row.inside("phase_peaks")
+        yield Trace(
+            settings=row.inside("settings").data,
+            arch=row.inside("arch").data,
+            peaks={phase: peaks.number(phase) for phase in peaks.data},
+            place=row.place,
+        )
+
+
+def cases(data: Any) -> Iterator[Case]:
+    """Yield the rows of a file's content as cases to compare.
+
+    Raises:
+        InvalidInput: a row that lacks something, with its place.
+    """
+    for row, trace in zip(Fields(data).each("rows"), traces(data), strict=True):
+        yield Case(
+            key=row.text("key") if "key" in row.data else row.place,
+            measured_peak=row.number("peak_bytes"),
+            measured_phase=row.text("peak_phase") if "peak_phase" in row.data else None,
+            measured_phases={phase: peak for phase, peak in trace.peaks.items() if phase not in BESIDE},
+            predict=lambda trace=trace: {p: v for p, v in predicted(trace).items() if p not in BESIDE},  # type: ignore[misc]
+        )
+
+
+def predicted(trace: Trace) -> dict[str, float]:
+    """Return the peak of every phase of a row, in bytes.
+
+    Raises:
+        InvalidInput: a setting that is not modelled, with the reason.
+    """
+    run = scenario(trace).result
+    found = _phases(run)
+    found["load"] = _load(run)
+    if trace.settings["algo"] == "generate":
+        return found
+    found["optim_init"] = _first_step(run, trace)
+    steps = trace.settings["grad_accum"]
+    if steps > 1:
+        again = scenario(trace, steps).result
+        later = _phases(again)
+        role = TRAINS[trace.settings["algo"]]
+        found |= {"forward2": later["forward"], "backward2": later["backward"]}
+        end = again.value(f"update:{role}/backward_end.device")
+        found["bwd_end2"] = end - again.value(f"update:{role}.gradients_at_the_end")
+        if "ref_forward" in found:  # the phases' names in a trace cover the second micro-batch as well
+            found["ref_forward"] = max(found["ref_forward"], later["ref_forward"])
+            found["forward"] = max(found["forward"], _between(again))
+    return found
+
+
+def _phases(run: Result) -> dict[str, float]:
+    algorithm = run.graph.parts.algorithm.name
+    family = algorithm.partition("-")[0] if not algorithm.startswith("TRL") else algorithm
+    table = {**(PHASES["SFT"] if family in ("DPO", "GRPO") else {}), **PHASES[family]}
+    roles = run.graph.parts.algorithm.roles
+    return {
+        phase: max(run.value(f"{where}:{role}/{m}.device") for where, role, ms in places for m in ms)
+        for phase, places in table.items()
+        if all(role in roles for _, role, _ in places)
+    }
+
+
+def _load(run: Result) -> float:
+    """Models are made one after the other; a language model is made with a head of its own, and tied then."""
+    total, most = 0.0, 0.0
+    model = next(iter(run.scenario.models.values()))
+    copy = model.tied * model.vocab * model.hidden
+    for role in run.graph.parts.algorithm.roles:
+        held = run.values.get(f"{role}.held_weights", 0.0)
+        total += held
+        if held and role in ("policy", "reference"):
+            weights = run.value(f"{role}.weights")
+            most = max(most, total - held + weights + copy * run.value(f"{role}.weight_bytes"))
+    return max(most, total)
+
+
+def _first_step(run: Result, trace: Trace) -> float:
+    role = TRAINS[trace.settings["algo"]]
+    joint = trace.settings["algo"] == "ppo"
+    event = f"update:{'critic' if joint else role}/optimizer_step.device"
+    absent = [f"{r}.held_inputs" for r in ("policy", "critic", "reward")]
+    absent += [f"update:{role}.{name}" for name in KEPT]
+    cast = trace.settings["scheme"] == "bf16_master" and trace.settings["optim"] != "adamw_foreach"
+    if cast:  # gradients are made in 32 bits there
+        absent += [f"{r}.step_memory" for r in ("policy", "critic", "reward")]
+    return run.value(event) - sum(run.values.get(path, 0.0) for path in absent)
+
+
+def _between(run: Result) -> float:
+    """What the second micro-batch holds when the reference's forward is done and the policy's backward not begun."""
+    event = next(b for b in run.bindings("update:device") if b.event == "update:reference/forward_head")
+    return sum(value for path, value in event.terms if not path.startswith("update:reference."))
+
+
+@hookimpl
+def alignsim_validations() -> Iterator[Validation]:
+    """Offer the tensor traces."""
+    yield Validation(name="tensor-traces", cases=cases, about="live bytes of training steps on fake tensors, by phase")

@@ -1,0 +1,105 @@
+"""The tables of docs/validation.md, from reality: ``python tests/validation/page.py`` writes them anew.
+
+Where the environment variable ALIGNSIM_CORPORA names a folder with tensor_traces.json, its table is written too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from alignsim import Case, InvalidInput, compare, default_registry
+from alignsim.fields import read_json
+from alignsim.runfile import cases
+from alignsim.validation import Comparison
+from alignsim.views.comparison import percent, summary_table
+from alignsim.views.table import Table
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[1] / "docs" / "validation.md"
+BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+EDGES = (0.01, 0.02, 0.05, 0.1)
+
+
+def one_gpu() -> tuple[list[Mapping[str, Any]], Comparison, list[tuple[str, str]]]:
+    """Return the described runs, those that can be predicted beside their measurements, and what the others need."""
+    found: list[Case] = []
+    waiting: list[tuple[str, str]] = []
+    runs = read_json(HERE / "one_gpu" / "runs.json")["runs"]
+    for run in runs:
+        try:
+            found += cases({"runs": [run]})
+        except InvalidInput as error:
+            waiting.append((run["key"], re.sub(r"^scenario: |^runs\[0\]\.scenario: |;.*", "", str(error))))
+    return runs, compare(found), waiting
+
+
+def one_gpu_tables() -> str:
+    """Return the runs, the distribution of their errors, and what is left out."""
+    runs, comparison, waiting = one_gpu()
+    told = {run["key"]: run for run in runs}
+    rows = (
+        (
+            r.key,
+            f"{r.predicted / 2**30:.2f}",
+            f"{r.measured / 2**30:.2f}",
+            percent(r.error, 1, "+"),
+            told[r.key]["about"],
+        )
+        for r in comparison.rows
+    )
+    errors = [abs(row.error) for row in comparison.rows]
+    shares = ((f"{100 * edge:.0f} %", f"{sum(e <= edge for e in errors)} of {len(errors)}") for edge in EDGES)
+    left = [(key, row["measured"], row["missing"]) for key, row in left_out().items()]
+    tables = [
+        Table.of("", ["row", ">predicted GiB", ">measured GiB", ">error", "what"], rows),
+        Table.of("Errors up to", ["error", ">rows"], shares),
+        Table.of("Described, but a component is not there yet", ["row", "what is missing"], waiting),
+        Table.of("Left out", ["row", ">measured", "what is missing"], left),
+    ]
+    return "\n\n".join(table.markdown() for table in tables if table.rows)
+
+
+def left_out() -> Mapping[str, Any]:
+    """Return the rows that nothing can predict yet."""
+    content: Mapping[str, Any] = json.loads((HERE / "one_gpu" / "left_out.json").read_text(encoding="utf-8"))
+    return content
+
+
+@cache
+def tensor_traces() -> Comparison | None:
+    """Return the traces beside their predictions; None without the file, or without the plugin that reads it."""
+    file = Path(os.environ.get("ALIGNSIM_CORPORA", "")) / "tensor_traces.json"
+    known = default_registry().validations
+    if "ALIGNSIM_CORPORA" not in os.environ or not file.is_file() or "tensor-traces" not in known:
+        return None
+    return compare(known["tensor-traces"].cases(read_json(file)))
+
+
+def tensor_traces_table() -> str | None:
+    """Return the summary of the traces."""
+    comparison = tensor_traces()
+    return None if comparison is None else summary_table(comparison.summary).markdown()
+
+
+TABLES = {"one-gpu": one_gpu_tables, "tensor-traces": tensor_traces_table}
+
+
+def page(text: str) -> str:
+    """Return the page with its tables as they are now; what cannot be computed here stays as it is."""
+
+    def table(match: re.Match[str]) -> str:
+        begin, name, end = match.groups()
+        written = TABLES[name]()
+        return match[0] if written is None else f"{begin}\n{written}\n\n{end}"
+
+    return BLOCK.sub(table, text)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
