@@ -237,12 +237,14 @@ def adapter_recomputed(
     compute_bytes: Any,
     residual_bytes: Any,
     adapter_operand: Any,
+    adapter_shares: Any,
     lora_dropout: Any,
     truth: Any = BOOL,
 ) -> Any:
     """At the projection up: B(A(x)) and that scaled, not yet what the adapter of down keeps.
 
-    Beside them the norm's output, the residual, and the output's gradient as down's adapter and down itself take it.
+    Beside them the norm's output, unless adapters keep it, the residual, and the output's gradient as down's adapter
+    and down itself take it.
     """
     return (
         (adapts_up > 0)
@@ -250,7 +252,12 @@ def adapter_recomputed(
         * (
             2 * adapter_operand * adapted_ffn
             - (adapts_down > 0) * (adapter_operand + (lora_dropout > 0) * truth) * adapted_ffn
-            + (2 * residual_bytes + adapter_operand + (adapter_operand > compute_bytes) * compute_bytes) * hidden
+            + (
+                (2 - adapter_shares) * residual_bytes
+                + adapter_operand
+                + (adapter_operand > compute_bytes) * compute_bytes
+            )
+            * hidden
         )
     )
 
