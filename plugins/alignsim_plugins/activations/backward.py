@@ -33,9 +33,11 @@ def recomputed_layer(
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=TRACES)
-def mlp_backward(live_layer: Any, residual_bytes: Any, hidden: Any, inner_bytes: Any, mlp_width: Any) -> Any:
-    """All that is kept, the output's gradient, and two gradients of the inner width."""
-    return live_layer + residual_bytes * hidden + 2 * inner_bytes * mlp_width
+def mlp_backward(
+    live_layer: Any, residual_bytes: Any, hidden: Any, inner_bytes: Any, mlp_width: Any, adapter_backward: Any
+) -> Any:
+    """All that is kept, the output's gradient, and two gradients of the inner width; what adapters need beside."""
+    return live_layer + residual_bytes * hidden + 2 * inner_bytes * mlp_width + adapter_backward
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=TRACES)

@@ -132,6 +132,12 @@ def up_adapter_work(
     )
 
 
+@term("byte/token", per={"role"}, during={"train"}, source=f"{CODE}; {PEFT}: torch 2.13, live storages")
+def adapter_backward(adapts_down: Any, adapted_ffn: Any, inner_bytes: Any, adapter_operand: Any) -> Any:
+    """The product's gradients from the adapter and from the projection, and their sum, when the adapter's x is gone."""
+    return (adapts_down > 0) * adapted_ffn * maths.maximum(inner_bytes - adapter_operand, 0)
+
+
 @term("byte", per={"role"}, source=f"{CODE}: dequantised for every product of backward, in the format of arithmetic")
 def dequantised(
     compute_bytes: Any, hidden: Any, adapted_ffn: Any, query_width: Any, inner_bytes: Any, tokens: Any
@@ -164,6 +170,7 @@ OWN = (
     adapter_shares,
     adapter_saved,
     up_adapter_work,
+    adapter_backward,
     dequantised,
     dequantised_in_training,
     dequantised_in_inference,
