@@ -10,7 +10,7 @@ from alignsim.testing import LAWS, Workbench
 from alignsim.testing.drawn import setups
 
 WORKBENCH = Workbench(default_registry())
-EXAMPLES, LEAST = 30, 0.6
+EXAMPLES, LEAST = 12, 0.6
 
 
 @pytest.mark.parametrize("algorithm", list(WORKBENCH.registry.algorithms))
