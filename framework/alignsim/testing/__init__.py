@@ -7,6 +7,7 @@ from alignsim.testing.accelerators import AcceleratorTests
 from alignsim.testing.algorithms import AlgorithmTests
 from alignsim.testing.architectures import ArchitectureTests
 from alignsim.testing.components import ComponentTests
+from alignsim.testing.kit import workbench_of
 from alignsim.testing.laws import LAWS, assert_lawful
 from alignsim.testing.registries import offering, registry_of
 from alignsim.testing.scenarios import ScenarioTests
@@ -29,4 +30,5 @@ __all__ = [
     "assert_lawful",
     "offering",
     "registry_of",
+    "workbench_of",
 ]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from hypothesis import strategies as st
 
+from alignsim.frozen import FrozenDict
 from alignsim.testing.setups import MODELS, Setup, Workbench, batch_fields
 
 _MOST = {"micro_batch": 9, "sequence_tokens": 3000, "rollout_tokens": 3000, "accumulation_steps": 3}
@@ -18,11 +21,17 @@ def batches(draw: st.DrawFn) -> dict[str, int]:
 
 
 @st.composite
-def setups(draw: st.DrawFn, /, workbench: Workbench, algorithm: str | None = None) -> Setup:
+def setups(
+    draw: st.DrawFn,
+    /,
+    workbench: Workbench,
+    algorithm: str | None = None,
+    fillings: Mapping[str, str] = FrozenDict(),
+) -> Setup:
     """Draw an algorithm, models, a filling for every slot, now and then another for one role, and a batch.
 
     Each filling goes with the algorithm; that all of them go together is not certain. A run that is refused with an
-    ``AlignSimError`` is an answer too.
+    ``AlignSimError`` is an answer too. Whatever is in ``fillings`` stays as it is.
     """
     registry = workbench.registry
     name = algorithm or draw(st.sampled_from(list(registry.algorithms)))
@@ -35,5 +44,6 @@ def setups(draw: st.DrawFn, /, workbench: Workbench, algorithm: str | None = Non
     )
     alike = fitting.get(special.rpartition(".")[2], ())
     chosen[special] = draw(st.sampled_from((*fitting.get(special, alike), *alike)))
+    chosen |= fillings
     model, other = draw(st.sampled_from(list(MODELS))), draw(st.sampled_from(list(MODELS)))
     return Setup(name, chosen, model, other, draw(batches()))

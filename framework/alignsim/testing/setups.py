@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -78,7 +79,7 @@ class Setup:
             name=f"{self.algorithm} to try",
             algorithm=algorithm,
             models=models,
-            components=self.components,  # type: ignore[arg-type]
+            components=self.components,
             batch=Batch(source="made up", **{**sizes, **self.batch}),
             registry=registry,
         )
@@ -131,16 +132,17 @@ class Workbench:
             with suppress(InvalidInput):
                 chosen = dict(self.setup(name).components)
         chosen |= pinned
-        places = list(slots)
-        if not pinned:  # then the nearest set-up that composes is known, or there is none
-            places += [place for slot in slots for place in self.places(algorithm, slot)[1:]]
+        places = [place for slot in slots for place in self.places(algorithm, slot) if place not in pinned]
+        places.sort(key=lambda place: "." in place)
         least, error = self._problems(name, chosen)
+        if pinned and error is not None:  # the rest composes by itself: only what is asked for can be amiss
+            words = set(re.findall(r"\w+", str(error)))
+            asked = {slot for slot in slots if words & {slot, *self.registry.slots[slot].promises}}
+            places = [place for place in places if place in asked]
         improved = True
         while error is not None and improved:
             improved = False
-            for place, filling in (
-                (p, f) for p in places if p not in pinned for f in self._choices(p.rpartition(".")[2])
-            ):
+            for place, filling in ((p, f) for p in places for f in self._choices(p.rpartition(".")[2])):
                 other = {**chosen, place: filling}
                 left, reason = self._problems(name, other)
                 if left < least:

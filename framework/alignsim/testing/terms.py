@@ -21,13 +21,13 @@ class TermTests(PluginTests):
     kind: ClassVar[str] = "terms"
 
     def offered(self) -> Mapping[str, Term]:
-        """Return the terms by the dotted name of their function."""
+        """Return the terms by the dotted name of their function, and by their own where that is another."""
         mine = registry_of(self.plugin)
         own = mine.algorithms.values()
         found = [t for algorithm in (*default_registry().algorithms.values(), *own) for t in mine.terms(algorithm)]
         found += [term for component in mine.components.values() for term in component.terms]
         found += [term for algorithm in own for term in algorithm.terms]
-        return {term.provider: term for term in found}
+        return {_spelt(term): term for term in found}
 
     def test_says_what_it_is(self, term: Term) -> None:
         """In words, with a source, in a known unit; its formula is in the language, or declared opaque."""
@@ -45,3 +45,7 @@ class TermTests(PluginTests):
         questions = chain(likely, registry.scenarios.values(), workbench.runs())
         seen = any(node.term is term for question in questions for node in question.graph.nodes.values())
         assert seen, "no run that was found has it; is its name, `during` or component wrong?"
+
+
+def _spelt(term: Term) -> str:
+    return term.provider if term.provider.endswith(f".{term.name}") else f"{term.provider} as {term.name}"

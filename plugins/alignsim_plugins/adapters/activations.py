@@ -119,7 +119,7 @@ def adapters_of_layer(
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=SOURCE)
-def adapter_saved(
+def lora_saved(
     adapters_of_layer: Any,
     lora_rank: Any,
     adapter_operand: Any,
@@ -135,6 +135,12 @@ def adapter_saved(
         adapter_operand * distinct_inputs,
         (adapter_operand + (lora_dropout > 0) * truth) * adapter_inputs,
     )
+
+
+@term("byte/token", per={"role"}, during={"train"}, source=SOURCE)
+def adapter_saved(lora_saved: Any) -> Any:
+    """What its two thin matrices keep, and nothing else."""
+    return lora_saved
 
 
 @term("byte/token", per={"role"}, source=SOURCE)
@@ -297,6 +303,7 @@ ACTIVATIONS = (
     adapter_inputs,
     distinct_inputs,
     adapters_of_layer,
+    lora_saved,
     adapter_saved,
     up_adapter_work,
     down_adapter_work,

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
-
 from alignsim import Component, at, hookimpl, maths, span, term
 from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.adapters import activations
@@ -171,7 +169,6 @@ def merged_in_inference(merged_matrix: Any) -> Any:
     return merged_matrix
 
 
-LORA_SAVED = attrs.evolve(activations.adapter_saved, name="lora_saved")
 OWN = (
     adapter_outputs,
     adapted_matrices,
@@ -192,7 +189,7 @@ NAMES = {term.name for term in OWN}
 DORA = Component(
     name="dora",
     slot=ADAPTER,
-    terms=(*OWN, LORA_SAVED, *(term for term in (*TARGETS, *activations.ACTIVATIONS) if term.name not in NAMES)),
+    terms=(*OWN, *(term for term in (*TARGETS, *activations.ACTIVATIONS) if term.name not in NAMES)),
     defaults={name: constant for name, constant in DEFAULTS.items() if name not in NAMES},
     source=SOURCE,
 )
