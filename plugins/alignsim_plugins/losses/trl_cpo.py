@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from alignsim import Component, hookimpl
 from alignsim_plugins.losses.coefficients import coefficients
 
-COUNTED = "live storages of its operations counted on the meta device, torch 2.x, at 2 pairs"
+COUNTED = "live storages of its operations counted on the meta device, torch 2.13, at 2 pairs"
 
 TRL_CPO = coefficients(
     "trl-cpo",

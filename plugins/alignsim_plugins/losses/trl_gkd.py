@@ -12,7 +12,7 @@ from alignsim_plugins.losses.logits import FORMATS, completion_tokens
 from alignsim_plugins.losses.slot import LOSS
 
 FILE = "TRL 0.19: gkd_trainer.py, compute_loss and generalized_jsd_loss; "
-COUNTED = "live storages of its operations counted on the meta device, torch 2.x, at completions of 1/4 to all tokens"
+COUNTED = "live storages of its operations counted on the meta device, torch 2.13, at completions of 1/4 to all tokens"
 
 
 @trained(live=span("forward_head", "loss", without=("forward_head", "loss")))

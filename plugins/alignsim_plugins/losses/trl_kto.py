@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from alignsim import Component, hookimpl
 from alignsim_plugins.losses.coefficients import coefficients
 
-COUNTED = "live storages of its operations counted on the meta device, torch 2.x, at 4 rows"
+COUNTED = "live storages of its operations counted on the meta device, torch 2.13, at 4 rows"
 
 TRL_KTO = coefficients(
     "trl-kto",

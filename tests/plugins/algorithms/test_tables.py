@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from alignsim import Architecture, Batch, Scenario, default_registry
-from alignsim.algorithm import AWAY
+from alignsim.algorithm import AWAY, TRAIN
 from alignsim_plugins.algorithms import distillation, dpo_losses, events, reference_free, without_critic
 from alignsim_plugins.algorithms.dpo import DPO
 from alignsim_plugins.algorithms.grpo import GRPO
@@ -29,7 +29,7 @@ def suits(algorithm: Any, loss: str) -> bool:
         return False
     if loss.startswith("trl-gkd") or "teacher" in algorithm.roles:
         return loss.startswith("trl-gkd") and "teacher" in algorithm.roles
-    return (loss == "trl-ppo") == (algorithm.name == "TRL-PPO")
+    return bool((loss == "trl-ppo") == (algorithm.name == "TRL-PPO"))
 
 
 def run(algorithm: Any, loss: str, **changes: Any) -> Any:
@@ -111,8 +111,8 @@ def test_a_backward_follows_its_forward_and_a_step_its_backward(algorithm):
         for role in algorithm.roles:
             own = [event for event in order if event.partition(".")[0] == role]
             if f"{role}.backward_loss" in own:
-                assert [event for event in own if event.partition(".")[2] in events.TRAIN.moments] == [
-                    f"{role}.{moment}" for moment in events.TRAIN.moments
+                assert [event for event in own if event.partition(".")[2] in TRAIN.moments] == [
+                    f"{role}.{moment}" for moment in TRAIN.moments
                 ]
 
 
@@ -153,7 +153,7 @@ def event_bytes(algorithm: str, loss: str, event: str, term: str) -> float:
     result = run(REGISTRY.algorithms[algorithm], loss).result
     phase = event.partition(":")[0]
     (binding,) = (b for b in result.bindings(f"{phase}:device") if b.event == event)
-    return dict(binding.terms).get(term, 0.0)
+    return float(dict(binding.terms).get(term, 0.0))
 
 
 def test_a_reference_runs_on_top_of_activations():
@@ -185,5 +185,5 @@ def test_both_models_logits_meet_in_a_distillation():
 
 
 def test_short_forms():
-    assert events.forward("x") + events.backward("x") == tuple(f"x.{moment}" for moment in events.TRAIN.moments)
+    assert events.forward("x") + events.backward("x") == tuple(f"x.{moment}" for moment in TRAIN.moments)
     assert events.without(DPO, "reference").order["update"] == events.forward("policy") + events.backward("policy")

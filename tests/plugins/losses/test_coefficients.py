@@ -10,6 +10,7 @@ from alignsim import Architecture, Batch, Scenario, default_registry
 from alignsim.errors import CompositionError
 from alignsim_plugins.losses import chunked_head, coefficients, liger, nemo_rl, verl
 from alignsim_plugins.losses.coefficients import MOMENTS
+from alignsim_plugins.losses.selectors import SELECTORS
 
 REGISTRY = default_registry()
 SHAPE: dict[str, Any] = {"layers": 2, "hidden": 64, "heads": 4, "kv_heads": 2, "ffn": 192, "vocab": 1000}
@@ -19,7 +20,7 @@ LOSS, BACKWARD = "update:policy/loss", "update:policy/backward_loss"
 PATHS = [c for c in REGISTRY.components.values() if c.slot.name == "loss" and "forward_narrow" in c.defaults]
 
 
-def run(loss: str, algorithm: str = "SFT", *, precision: str = "bf16", rows: int = ROWS, **givens: Any) -> Any:
+def run(loss: Any, algorithm: str = "SFT", *, precision: str = "bf16", rows: int = ROWS, **givens: Any) -> Any:
     roles = REGISTRY.algorithms[algorithm].roles
     choices: dict[str, Any] = {
         "precision": precision,
@@ -49,7 +50,7 @@ def words(result: Any, event: str, *names: str) -> float:
     """Return the bytes of the named terms at an event, per word."""
     (binding,) = (b for b in result.bindings("update:device") if b.event == event)
     at = {path.rpartition(".")[2]: size for path, size in binding.terms}
-    return sum(at.get(name, 0.0) for name in names) / VOCAB
+    return float(sum(at.get(name, 0.0) for name in names)) / VOCAB
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
@@ -194,7 +195,7 @@ def test_a_teacher_converts_its_logits_under_autocast():
 
 
 def test_selectors_are_two_terms_each():
-    for selector in (coefficients.ALL, liger.COMPLETIONS):
+    for selector in SELECTORS:
         assert {"head_tokens", "logit_tokens"} <= {term.name for term in selector.terms}
 
 
