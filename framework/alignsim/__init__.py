@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from alignsim.algorithm import Activity, Algorithm
     from alignsim.architecture import Architecture
     from alignsim.batch import Batch
-    from alignsim.component import Component, Slot, Stage
+    from alignsim.component import Component, Limit, Slot, Stage
     from alignsim.discovery import load_file, scan
     from alignsim.errors import AlignSimError, InvalidInput, Origin, Problem, UnknownName
     from alignsim.explain import Explanation, explain
@@ -57,6 +57,7 @@ _HOME = {  # name -> the module that it is in; empty for a module
     "Inputs": "given",
     "InvalidInput": "errors",
     "Layout": "layout",
+    "Limit": "component",
     "Node": "hardware",
     "Of": "term",
     "Origin": "errors",
@@ -114,6 +115,7 @@ __all__ = [
     "Inputs",
     "InvalidInput",
     "Layout",
+    "Limit",
     "Node",
     "Of",
     "Origin",

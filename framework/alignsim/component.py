@@ -52,6 +52,19 @@ class Slot:
         return Component(name=NONE, slot=self, defaults=defaults, source="chosen: nothing fills this slot")
 
 
+@attrs.frozen
+class Limit:
+    """What a component asks of a number: to be at most so much.
+
+    Attributes:
+        most: the most that the number may be.
+        because: why, and what to choose instead.
+    """
+
+    most: float
+    because: str
+
+
 def _constants(defaults: Mapping[str, Any]) -> Mapping[str, Const]:
     return frozen({name: value if isinstance(value, Const) else Const(value) for name, value in defaults.items()})
 
@@ -66,6 +79,7 @@ class Component:
         terms: its formulas.
         defaults: numbers by name, each a :class:`Const` with its source.
         stages: the kinds of rank that it tells apart, if it is an engine that does.
+        limits: numbers by name that must not be larger than it can do, such as a layout's; without them, no limit.
         source: the code, version or paper that it follows.
 
     Raises:
@@ -77,6 +91,7 @@ class Component:
     terms: tuple[Term, ...] = ()
     defaults: Mapping[str, Const] = attrs.field(factory=FrozenDict, converter=_constants)
     stages: tuple[Stage, ...] = ()
+    limits: Mapping[str, Limit] = attrs.field(factory=FrozenDict, converter=frozen)
     source: str = ""
 
     def __attrs_post_init__(self) -> None:

@@ -35,6 +35,8 @@ class Given:
         obtained: how: ``stated``, ``vendor``, ``measured``, ``inferred`` or ``default``.
         origin: the file and line it was read from.
         least: the least that it may be, as a count or a size; a sweep refuses less.
+        most: the most that a component can do with; a sweep refuses more.
+        because: who sets that limit, and why.
     """
 
     value: float
@@ -45,6 +47,8 @@ class Given:
     obtained: str = "stated"
     origin: Origin | None = None
     least: float | None = None
+    most: float | None = None
+    because: str = ""
 
     def at(self, end: str) -> float:
         """Return the value at the ``low``, ``expected`` or ``high`` end of the range."""

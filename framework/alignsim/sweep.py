@@ -116,10 +116,13 @@ def grid(**axes: Any) -> dict[str, Column]:
 
 
 def _in_domain(name: str, column: Column, number: Given | None) -> Column:
-    """Return the column, unless it has less of something than there can be."""
+    """Return the column, unless it has less of something than there can be, or more than a component can do with."""
     least = float(column.min())
     if number is not None and number.least is not None and least < number.least:
         raise InvalidInput(Problem(name, f"must be at least {number.least:g}, got {least:g}"))
+    most = float(column.max())
+    if number is not None and number.most is not None and most > number.most:
+        raise InvalidInput(Problem(name, f"must be at most {number.most:g} {number.because}; got {most:g}"))
     return column
 
 

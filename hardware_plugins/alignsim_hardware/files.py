@@ -159,7 +159,15 @@ def _number(page: Page, path: str, table: Any, unit: str, problems: list[Problem
         problems.append(page.problem(path, f"low <= value <= high does not hold: {list(ends.values())}"))
     if problems[before:]:
         return None
-    return Given(unit=unit, source=table["source"], obtained=table["obtained"], origin=page.origin(path), **ends)
+    return Given(
+        ends["value"],
+        unit,
+        ends.get("low"),
+        ends.get("high"),
+        source=table["source"],
+        obtained=table["obtained"],
+        origin=page.origin(path),
+    )
 
 
 def _lines(text: str) -> Iterator[tuple[str, int]]:

@@ -42,12 +42,16 @@ def run(algorithm, **components):
     return Scenario(algorithm=algorithm, models=models, components={**BASE, **components}, batch=BATCH).graph
 
 
+GOES_WITH = {"precision:bf16-gathered": {"engine": "fsdp2"}}
+
+
 def with_component(component):
     """The graphs of all algorithms that it goes together with: at least one."""
+    beside = GOES_WITH.get(f"{component.slot.name}:{component.name}", {})
     graphs, refusals = [], []
     for algorithm in REGISTRY.algorithms.values():
         try:
-            graphs.append(run(algorithm, **{component.slot.name: component}))
+            graphs.append(run(algorithm, **{component.slot.name: component, **beside}))
         except AlignSimError as error:
             refusals.append(str(error))
     assert graphs, refusals

@@ -72,22 +72,50 @@ def left_out() -> Mapping[str, Any]:
 
 
 @cache
-def tensor_traces() -> Comparison | None:
-    """Return the traces beside their predictions; None without the file, or without the plugin that reads it."""
+def tensor_traces(rows: str = "rows") -> Comparison | None:
+    """Return the traces of one of the lists beside their predictions; None without the file, or without its plugin."""
     file = Path(os.environ.get("ALIGNSIM_CORPORA", "")) / "tensor_traces.json"
     known = default_registry().validations
     if "ALIGNSIM_CORPORA" not in os.environ or not file.is_file() or "tensor-traces" not in known:
         return None
-    return compare(known["tensor-traces"].cases(read_json(file)))
+    sharded = rows == "rows_fsdp2"
+    found = known["tensor-traces"].cases(read_json(file))
+    return compare(case for case in found if case.key.startswith("rows_fsdp2") == sharded)
 
 
 def tensor_traces_table() -> str | None:
-    """Return the summary of the traces."""
+    """Return the summary of the traces of one device."""
     comparison = tensor_traces()
     return None if comparison is None else summary_table(comparison.summary).markdown()
 
 
-TABLES = {"one-gpu": one_gpu_tables, "tensor-traces": tensor_traces_table}
+def sharded_traces_tables() -> str | None:
+    """Return the traces of one rank of several, row by row, and their summary."""
+    comparison = tensor_traces("rows_fsdp2")
+    if comparison is None:
+        return None
+    settings = [
+        row["settings"] for row in read_json(Path(os.environ["ALIGNSIM_CORPORA"]) / "tensor_traces.json")["rows_fsdp2"]
+    ]
+    rows = (
+        (
+            *(str(s[name]) for name in ("model", "algo", "scheme")),
+            f"{s['batch']} x {s['seq']}",
+            "yes" if s["gc"] else "",
+            "yes" if s["reshard"] else "",
+            f"{row.predicted / 2**30:.3f}",
+            f"{row.measured / 2**30:.3f}",
+            row.phase,
+            percent(max(row.phase_errors.values(), key=abs), 3, "+"),
+        )
+        for s, row in zip(settings, comparison.rows, strict=True)
+    )
+    columns = ["model", "algorithm", "numbers", ">batch", "recomputed", "resharded"]
+    columns += [">predicted GiB", ">measured GiB", "phase", ">worst phase"]
+    return "\n\n".join(table.markdown() for table in (Table.of("", columns, rows), summary_table(comparison.summary)))
+
+
+TABLES = {"one-gpu": one_gpu_tables, "tensor-traces": tensor_traces_table, "sharded-traces": sharded_traces_tables}
 
 
 def page(text: str) -> str:

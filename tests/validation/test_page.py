@@ -52,3 +52,17 @@ def test_traces():
     assert summary.median_error <= 0.01
     assert summary.within_1_percent >= 0.9
     assert summary.phase_right >= 0.9
+
+
+def test_traces_of_one_rank_of_several():
+    comparison = PAGE["tensor_traces"]("rows_fsdp2")
+    if comparison is None:
+        pytest.skip("needs ALIGNSIM_CORPORA with tensor_traces.json, and a plugin that reads it")
+    assert len(comparison.rows) == 29
+    assert comparison.refused == ()
+    assert comparison.summary.median_error <= 1e-5
+    assert all(abs(row.error) <= 1e-5 for row in comparison.rows)
+    assert comparison.summary.phase_right == 1
+    off = {(row.key, phase) for row in comparison.rows for phase, e in row.phase_errors.items() if abs(e) > 1e-4}
+    assert off == {("rows_fsdp2[28]", "optimizer")}, "one layer's gradient shard is gone there before the step"
+    assert all(abs(e) <= 0.007 for row in comparison.rows for e in row.phase_errors.values())

@@ -113,24 +113,24 @@ def layer_backward(
     hidden: Any,
     tokens: Any,
     frozen: Any,
-    gradient_bytes: Any,
+    made_gradient_bytes: Any,
 ) -> Any:
     """The worst instant of a layer's backward, each with the gradients that the layer has by then."""
     return maths.maximum(
         maths.maximum(
             maths.maximum(
                 recomputed_layer * tokens,
-                mlp_backward * tokens + maths.where(frozen > 0, 0, gradient_bytes * down_matrix),
+                mlp_backward * tokens + maths.where(frozen > 0, 0, made_gradient_bytes * down_matrix),
             ),
             maths.maximum(
-                experts_backward * tokens + maths.where(frozen > 0, 0, gradient_bytes * inner_matrices),
-                norm_backward * tokens + maths.where(frozen > 0, 0, gradient_bytes * inner_matrices),
+                experts_backward * tokens + maths.where(frozen > 0, 0, made_gradient_bytes * inner_matrices),
+                norm_backward * tokens + maths.where(frozen > 0, 0, made_gradient_bytes * inner_matrices),
             ),
         ),
         maths.maximum(
             scores_backward * tokens
-            + maths.where(frozen > 0, 0, gradient_bytes * (layer_parameters - qkv_parameters - hidden)),
-            input_norm_backward * tokens + maths.where(frozen > 0, 0, gradient_bytes * layer_parameters),
+            + maths.where(frozen > 0, 0, made_gradient_bytes * (layer_parameters - qkv_parameters - hidden)),
+            input_norm_backward * tokens + maths.where(frozen > 0, 0, made_gradient_bytes * layer_parameters),
         ),
     )
 

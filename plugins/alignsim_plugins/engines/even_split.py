@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, hookimpl, resident, term
+from alignsim import Component, Const, hookimpl, resident, term
+from alignsim_plugins.engines.gradients import MADE
+from alignsim_plugins.engines.single_device import AS_STORED
 from alignsim_plugins.engines.slot import ENGINE
 
 SOURCE = "the reference case: state / (tensor x pipeline)"
@@ -28,7 +30,12 @@ def model_state_per_device(model_state: Any, model_parallel_devices: Any) -> Any
 
 
 EVEN_SPLIT = Component(
-    name="even-split", slot=ENGINE, terms=(model_parallel_devices, model_state_per_device), source=SOURCE
+    name="even-split",
+    slot=ENGINE,
+    terms=(model_parallel_devices, model_state_per_device, *MADE),
+    defaults={"gradient_shards": Const(1, "device", source=SOURCE)},
+    limits={"gathers_cast": AS_STORED},
+    source=SOURCE,
 )
 
 

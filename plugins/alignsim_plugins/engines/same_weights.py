@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from alignsim import Component, hookimpl
+from alignsim_plugins.engines.gradients import MADE
 from alignsim_plugins.engines.single_device import model_parallel_devices
 from alignsim_plugins.engines.slot import ENGINE
+from alignsim_plugins.engines.states import WHOLE
 
 SAME_WEIGHTS = Component(
     name="same-weights",
     slot=ENGINE,
-    terms=(model_parallel_devices,),
+    terms=(model_parallel_devices, *MADE),
+    defaults={"gradient_shards": WHOLE["gradient_shards"]},
     source="peft: disable_adapter(); TRL: no reference model is made where the policy has adapters",
 )
 

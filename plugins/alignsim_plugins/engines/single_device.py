@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, after, hookimpl, resident, term, while_
+from alignsim import Component, Limit, hookimpl, term
+from alignsim_plugins.engines.gradients import GRADIENTS
 from alignsim_plugins.engines.slot import ENGINE
+from alignsim_plugins.engines.states import STATES, WHOLE
 
 SOURCE = "one device: nothing is divided"
-NO_ADAPTERS = Const(0, "byte", source="a role that is not trained has no adapters of its own")
+AS_STORED = Limit(0, because="weights are used as they are stored; choose a precision that says so, or autocast")
+"""Of ``gathers_cast``: nothing is gathered, and so nothing is cast on the way."""
+
+ALONE = {
+    name: Limit(1, because="every device computes the whole model; a layout with more needs an engine that divides it")
+    for name in ("tensor", "pipeline")
+}
+"""Of a layout: no layer and no stack of layers is divided."""
 
 
 @term("device", per={"role"}, source=SOURCE)
@@ -18,48 +27,12 @@ def model_parallel_devices(tensor: Any, pipeline: Any) -> Any:
     return tensor * pipeline
 
 
-@term("byte", per={"role"}, resource="device", live=resident, source=SOURCE)
-def held_weights(weights: Any, adapter_weights: Any = NO_ADAPTERS) -> Any:
-    """Weights, and those of adapters."""
-    return weights + adapter_weights
-
-
-@term("byte", per={"role"}, during={"train"}, resource="device", live=resident, source=SOURCE)
-def held_master_weights(master_weights: Any) -> Any:
-    """The optimizer's own copy of the weights, made when the optimizer is."""
-    return master_weights
-
-
-@term(
-    "byte",
-    per={"role"},
-    during={"train"},
-    resource="device",
-    live=resident & after("optimizer_step"),
-    source="torch/optim: state is made in the first step",
-)
-def held_optimizer_state(optimizer_state: Any) -> Any:
-    """What the optimizer keeps between steps."""
-    return optimizer_state
-
-
-@term(
-    "byte",
-    per={"role"},
-    during={"train"},
-    resource="device",
-    live=while_("train", "infer", "generate", "idle"),
-    source=SOURCE,
-)
-def held_inputs(tokens: Any, input_bytes: Any) -> Any:
-    """Token ids, labels and masks of a batch."""
-    return tokens * input_bytes
-
-
 SINGLE_DEVICE = Component(
     name="single-device",
     slot=ENGINE,
-    terms=(model_parallel_devices, held_weights, held_master_weights, held_optimizer_state, held_inputs),
+    terms=(model_parallel_devices, *STATES, *GRADIENTS),
+    defaults=WHOLE,
+    limits={**ALONE, "gathers_cast": AS_STORED},
     source=SOURCE,
 )
 

@@ -45,9 +45,9 @@ def norm_output(
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def head_gradient(frozen: Any, gradient_bytes: Any, head_matrix: Any) -> Any:
+def head_gradient(frozen: Any, made_gradient_bytes: Any, head_matrix: Any) -> Any:
     """One for every parameter of the head, unless it is frozen."""
-    return maths.where(frozen > 0, 0, gradient_bytes * head_matrix)
+    return maths.where(frozen > 0, 0, made_gradient_bytes * head_matrix)
 
 
 @term("parameter", per={"role"}, during={"train"}, source=SOURCE)

@@ -59,9 +59,9 @@ def norm_output_unsaved(frozen: Any, residual_bytes: Any, hidden: Any, tokens: A
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def head_gradient(frozen: Any, gradient_bytes: Any, embedding_matrix: Any) -> Any:
+def head_gradient(frozen: Any, made_gradient_bytes: Any, embedding_matrix: Any) -> Any:
     """One for every parameter of the head, unless it is frozen."""
-    return maths.where(frozen > 0, 0, gradient_bytes * embedding_matrix)
+    return maths.where(frozen > 0, 0, made_gradient_bytes * embedding_matrix)
 
 
 @term("", per={"role"}, during={"train"}, source=f"autograd adds a tied weight's two gradients; {TRACES}")
@@ -95,9 +95,9 @@ def head_input_gradient(compute_bytes: Any, hidden: Any, loss_tokens: Any, fp32:
 
 
 @trained(live=at("backward_head"))
-def head_gradient_sum(frozen: Any, gradient_bytes: Any, embedding_matrix: Any, fp32: Any = FP32) -> Any:
+def head_gradient_sum(frozen: Any, made_gradient_bytes: Any, embedding_matrix: Any, fp32: Any = FP32) -> Any:
     """The head's gradient is added up in 32 bits, beside its cast where gradients are narrower."""
-    return maths.where(frozen + (gradient_bytes >= fp32) > 0, 0, fp32 * embedding_matrix)
+    return maths.where(frozen + (made_gradient_bytes >= fp32) > 0, 0, fp32 * embedding_matrix)
 
 
 @inferred(live=at("forward_head", "loss"))

@@ -39,15 +39,16 @@ def rest_of_first_group(
     gradient_bytes: Any,
     layer_parameters: Any,
     trainable_parameters: Any,
-    accumulation_steps: Any,
+    gradients_exist: Any,
+    gradient_shards: Any,
 ) -> Any:
     """The other layers of the first group, less the gradients that come as they go: its begin or its end is worse."""
     return (maths.minimum(layers_per_group, layers) - 1) * maths.maximum(
         layer_beside
         - maths.where(
-            accumulation_steps > 1,
+            gradients_exist > 0,
             0,
-            gradient_bytes * maths.where(frozen > 0, trainable_parameters / layers, layer_parameters),
+            gradient_bytes * maths.where(frozen > 0, trainable_parameters / layers, layer_parameters) / gradient_shards,
         ),
         0,
     )

@@ -1,8 +1,9 @@
 """Tensor traces: training steps of real code on fake tensors, the birth and death of every storage logged.
 
 A row has ``settings``, ``arch`` (a ``config.json``), ``phase_peaks`` and ``peak_bytes``. Scenarios of this project
-answer for it, see :mod:`~alignsim_plugins.validation.traced_runs`; nothing is fitted to a row. A phase is the largest
-total over some instants of one scenario:
+answer for it, see :mod:`~alignsim_plugins.validation.traced_runs`; nothing is fitted to a row. ``rows_fsdp2``, of one
+rank of several, are alike, see :mod:`~alignsim_plugins.validation.traced_shards`; one without ``arch`` has its model's.
+A phase is the largest total over some instants of one scenario:
 
 ================  ==================================================================================================
 ``load``          models are made one after the other, each with a copy of a head that is tied later
@@ -28,7 +29,9 @@ from typing import Any
 
 from alignsim import Case, Result, Validation, hookimpl
 from alignsim.fields import Fields
+from alignsim_plugins.validation import traced_shards
 from alignsim_plugins.validation.traced_runs import Trace, scenario
+from alignsim_plugins.validation.traced_shards import between, sharded
 
 FORWARD = ("forward_layers", "forward_head", "loss")
 BACKWARD = ("backward_loss", "backward_head", "backward_last_layer", "backward_first_layer", "backward_end")
@@ -67,13 +70,28 @@ KEPT = ("kept_logits", "kept_hidden_states")
 """What PPO's step still holds of a forward, which is not there yet at the optimizer's first step."""
 
 
+ROWS = ("rows", "rows_fsdp2")
+"""Where a file has its rows: of one device, and of one rank of several. One of the two will do."""
+
+
+def _rows(data: Any) -> Iterator[Fields]:
+    fields = Fields(data)
+    for name in [name for name in ROWS if name in fields.data] or ROWS[:1]:
+        yield from fields.each(name)
+
+
 def traces(data: Any) -> Iterator[Trace]:
     """Yield the rows of a file's content."""
-    for row in Fields(data).each("rows"):
+    known: dict[str, Any] = {}
+    for row in _rows(data):
         peaks = row.inside("phase_peaks")
+        settings = row.inside("settings")
+        model = settings.text("model")
+        if "arch" in row.data:
+            known.setdefault(model, row.inside("arch").data)
         yield Trace(
-            settings=row.inside("settings").data,
-            arch=row.inside("arch").data,
+            settings=settings.data,
+            arch=row.inside("arch").data if "arch" in row.data else known.get(model, {}),
             peaks={phase: peaks.number(phase) for phase in peaks.data},
             place=row.place,
         )
@@ -85,7 +103,7 @@ def cases(data: Any) -> Iterator[Case]:
     Raises:
         InvalidInput: a row that lacks something, with its place.
     """
-    for row, trace in zip(Fields(data).each("rows"), traces(data), strict=True):
+    for row, trace in zip(_rows(data), traces(data), strict=True):
         yield Case(
             key=row.text("key") if "key" in row.data else row.place,
             measured_peak=row.number("peak_bytes"),
@@ -101,6 +119,8 @@ def predicted(trace: Trace) -> dict[str, float]:
     Raises:
         InvalidInput: a setting that is not modelled, with the reason.
     """
+    if sharded(trace):
+        return traced_shards.predicted(trace)
     run = scenario(trace).result
     found = _phases(run)
     found["load"] = _load(run)
@@ -117,7 +137,7 @@ def predicted(trace: Trace) -> dict[str, float]:
         found["bwd_end2"] = end - again.value(f"update:{role}.gradients_at_the_end")
         if "ref_forward" in found:  # the phases' names in a trace cover the second micro-batch as well
             found["ref_forward"] = max(found["ref_forward"], later["ref_forward"])
-            found["forward"] = max(found["forward"], _between(again))
+            found["forward"] = max(found["forward"], between(again))
     return found
 
 
@@ -157,12 +177,6 @@ def _first_step(run: Result, trace: Trace) -> float:
     if cast:  # gradients are made in 32 bits there
         absent += [f"{r}.step_memory" for r in ("policy", "critic", "reward")]
     return run.value(event) - sum(run.values.get(path, 0.0) for path in absent)
-
-
-def _between(run: Result) -> float:
-    """What the second micro-batch holds when the reference's forward is done and the policy's backward not begun."""
-    event = next(b for b in run.bindings("update:device") if b.event == "update:reference/forward_head")
-    return sum(value for path, value in event.terms if not path.startswith("update:reference."))
 
 
 @hookimpl

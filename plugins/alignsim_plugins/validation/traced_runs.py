@@ -108,7 +108,7 @@ class Trace:
 
     Attributes:
         settings: what ran.
-        arch: the model's ``config.json``.
+        arch: the model's ``config.json``; empty if it is one of the catalogue.
         peaks: phase -> bytes, as measured.
         place: where it is in a file, for messages.
     """
@@ -142,7 +142,7 @@ def scenario(trace: Trace, accumulation_steps: int = 1) -> Scenario:
     _refuse(s)
     algo, lora = s.text("algo"), s.any("lora")
     algorithm = _known(s, "algo", ALGORITHMS)[s.flag("ref")]
-    model = from_config(trace.arch, name=s.text("model"), source="tensor traces: arch")
+    model = _model(trace)
     components: dict[str, Any] = {
         "precision": _known(s, "scheme", SCHEMES),
         "optimizer": _known(s, "optim", OPTIMIZERS),
@@ -170,10 +170,18 @@ def scenario(trace: Trace, accumulation_steps: int = 1) -> Scenario:
     )
 
 
+def _model(trace: Trace) -> Architecture:
+    """Return the model that a row describes, or the one that its name means."""
+    name = trace.fields.text("model")
+    return (
+        from_config(trace.arch, name=name, source="tensor traces: arch") if trace.arch else _of_catalogue(trace.fields)
+    )
+
+
 def _refuse(s: Fields) -> None:
     """Refuse what no scenario stands for."""
     for name, fine, why in (
-        ("sharding", (None, "none"), "more devices than one are not modelled"),
+        ("sharding", (None, "none"), "sharded states are only known as 'fsdp2'"),
         ("moe_impl", (None, "grouped_mm"), "experts are only known as grouped matrix multiplications"),
         ("layers", (None,), "the number of layers is the one of arch"),
     ):
@@ -197,17 +205,17 @@ def _models(s: Fields, model: Architecture) -> dict[str, Architecture]:
         return {"reward": model.with_scalar_head()}
     if s.text("algo") != "ppo":
         return {"policy": model}
-    value = model if s.any("value_model") is None else _of_catalogue(s)
+    value = model if s.any("value_model") is None else _of_catalogue(s, "value_model")
     return {"policy": model, "critic": value.with_scalar_head()}
 
 
-def _of_catalogue(s: Fields) -> Architecture:
+def _of_catalogue(s: Fields, field: str = "model") -> Architecture:
     """Return the model that is called so, however it is written: ``llama2-7b`` is Llama-2-7B."""
-    name = s.text("value_model")
+    name = s.text(field)
     models = default_registry().architectures
     found = [known for known in models if _letters(known) == _letters(name)]
     if not found:
-        raise s.wrong("value_model", f"no model {name!r}; {suggestion(name, models)}")
+        raise s.wrong(field, f"no model {name!r}; {suggestion(name, models)}")
     return models[found[0]]
 
 

@@ -1,0 +1,217 @@
+"""What a backward under fully_shard holds beside activations: gathered layers, gradients whole and in shards.
+
+In the backward of a layer the next one is gathered already, and the gradients of the one before are still on their way
+(reduce-scattered). What grows and what shrinks from layer to layer does so evenly, so that of all layers the last two
+and the first two are enough.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from alignsim import at, maths, span, term
+from alignsim_plugins.activations.instants import trained
+from alignsim_plugins.engines.fsdp2_units import SOURCE
+
+NO_SYNC = "torch 2.13: FSDPParam.to_accumulated_grad_if_needed; set_requires_gradient_sync(False) before the last one"
+
+
+@term("byte/parameter", per={"role"}, during={"train"}, source=SOURCE)
+def made_gradient_bytes(gathered_bytes: Any) -> Any:
+    """A gradient has the format of the gathered parameter."""
+    return gathered_bytes
+
+
+@term("byte/parameter", per={"role"}, during={"train"}, source="torch: MixedPrecisionPolicy.reduce_dtype")
+def reduction_bytes(made_gradient_bytes: Any, reduce_bytes: Any) -> Any:
+    """Of a gradient on its way: as it was made, unless a format is given to reduce in."""
+    return maths.where(reduce_bytes > 0, reduce_bytes, made_gradient_bytes)
+
+
+@term("parameter", per={"role"}, during={"train"}, source=SOURCE)
+def trained_of_layer(frozen: Any, trainable_parameters: Any, layers: Any, layer_parameters: Any) -> Any:
+    """Parameters of one layer that get gradients."""
+    return maths.where(frozen > 0, trainable_parameters / layers, layer_parameters)
+
+
+@term("parameter", per={"role"}, during={"train"}, source=SOURCE)
+def trained_of_root(frozen: Any, root_parameters: Any) -> Any:
+    """Parameters of the root that get gradients."""
+    return maths.where(frozen > 0, 0, root_parameters)
+
+
+@term("", per={"role"}, during={"train"}, source=NO_SYNC)
+def accumulates_whole(no_sync: Any, accumulation_steps: Any) -> Any:
+    """1 where gradients of several micro-batches are added before they are reduced."""
+    return no_sync * (accumulation_steps > 1)
+
+
+@term("byte", per={"role"}, during={"train"}, source=f"torch 2.13: FSDPParamGroup.post_backward; {SOURCE}")
+def reducing_layer(accumulates_whole: Any, reduction_bytes: Any, trained_of_layer: Any) -> Any:
+    """One layer's gradients on their way; added up whole before that, they are counted there."""
+    return (1 - accumulates_whole) * reduction_bytes * trained_of_layer
+
+
+@term("byte", per={"role"}, during={"train"}, source=SOURCE)
+def layer_gradient_shard(gradient_bytes: Any, trained_of_layer: Any, gradient_shards: Any) -> Any:
+    """A rank's share of one layer's gradients."""
+    return gradient_bytes * trained_of_layer / gradient_shards
+
+
+@term("", per={"role"}, during={"train"}, source="torch 2.13: FSDPParamGroup._all_reduce_state")
+def keeps_reduced(replicas: Any, reduction_bytes: Any, gradient_bytes: Any, accumulation_steps: Any) -> Any:
+    """1 if what replicas add up stays beside the shards to the end of backward: it is another tensor than they are."""
+    return (replicas > 1) * (
+        (reduction_bytes > gradient_bytes) + (reduction_bytes < gradient_bytes) + (accumulation_steps > 1) > 0
+    )
+
+
+@term("byte", per={"role"}, during={"train"}, source="torch 2.13: FSDPParamGroup._all_reduce_state")
+def reduced_layer(keeps_reduced: Any, reduction_bytes: Any, trained_of_layer: Any, gradient_shards: Any) -> Any:
+    """One layer's share of that."""
+    return keeps_reduced * reduction_bytes * trained_of_layer / gradient_shards
+
+
+@trained(live=at("backward_loss", "backward_head"), source=SOURCE)
+def gathered_in_backward(root_gathered: Any, kept_gathered: Any, gather_output: Any, reshard_after_forward: Any) -> Any:
+    """The root, and the last layer's buffer: it is gathered ahead."""
+    return root_gathered + kept_gathered + reshard_after_forward * gather_output
+
+
+@trained(live=span("backward_head", "backward_first_layer"), source=SOURCE)
+def held_head_gradient(head_gradient: Any) -> Any:
+    """The head's gradient is reduced with the root's others, at the end."""
+    return head_gradient
+
+
+@trained(live=at("backward_last_layer"), source=SOURCE)
+def gathered_in_last_layer(
+    root_gathered: Any,
+    kept_gathered: Any,
+    layer_gathered: Any,
+    gather_output: Any,
+    reshard_after_forward: Any,
+    layers: Any,
+    reducing_layer: Any,
+    layer_gradient_shard: Any,
+    reduced_layer: Any,
+    saved_activations: Any,
+    recomputes_last: Any,
+    layer_backward: Any,
+    layer_saved: Any,
+    tokens: Any,
+    last_layer_backward: Any,
+) -> Any:
+    """The root, and the worst of: final norm, the last layer, and the one before with the last one's gradients."""
+    return root_gathered + maths.maximum(
+        kept_gathered + reshard_after_forward * gather_output,
+        layer_backward
+        - maths.where(recomputes_last > 0, 0, layer_saved * tokens)
+        - last_layer_backward
+        + maths.maximum(
+            kept_gathered + reshard_after_forward * (layer_gathered + (layers > 1) * gather_output),
+            (layers > 1)
+            * (
+                kept_gathered * (layers - 1) / layers
+                + reshard_after_forward * (layer_gathered + (layers > 2) * gather_output)
+                + reducing_layer
+                + layer_gradient_shard
+                + reduced_layer
+                - saved_activations / layers
+            ),
+        ),
+    )
+
+
+@trained(live=at("backward_first_layer"), source=SOURCE)
+def gathered_in_first_layer(
+    root_gathered: Any,
+    kept_gathered: Any,
+    layer_gathered: Any,
+    gather_output: Any,
+    reshard_after_forward: Any,
+    layers: Any,
+    reducing_layer: Any,
+    layer_gradient_shard: Any,
+    reduced_layer: Any,
+    saved_activations: Any,
+    accumulation_steps: Any,
+) -> Any:
+    """The root, and the worst of the first two layers, with the shards that have grown until there."""
+    return root_gathered + maths.maximum(
+        kept_gathered / layers
+        + reshard_after_forward * layer_gathered
+        + (layers > 1) * reducing_layer
+        + layer_gradient_shard * maths.where(accumulation_steps > 1, 1 * (layers > 1), layers - 1)
+        + reduced_layer * (layers - 1),
+        (layers > 1)
+        * (
+            2 * kept_gathered / layers
+            + reshard_after_forward * (layer_gathered + gather_output)
+            + (layers > 2) * reducing_layer
+            + layer_gradient_shard * maths.where(accumulation_steps > 1, 1 * (layers > 2), layers - 2)
+            + reduced_layer * (layers - 2)
+            + saved_activations / layers
+        ),
+    )
+
+
+@trained(live=span("forward_layers", "backward_end"), source=NO_SYNC)
+def accumulated_gradients(
+    accumulation_steps: Any,
+    accumulates_whole: Any,
+    reduction_bytes: Any,
+    trainable_parameters: Any,
+    gradients: Any,
+    gradient_shards: Any,
+) -> Any:
+    """From the second micro-batch on: all shards; or all gradients whole, where they are not reduced before the last.
+
+    Whole, they are so until the last micro-batch's backward is done with each; that they shrink then is left out.
+    """
+    return maths.where(
+        accumulates_whole > 0,
+        reduction_bytes * trainable_parameters,
+        maths.where(accumulation_steps > 1, gradients / gradient_shards, 0),
+    )
+
+
+@trained(live=at("backward_end"), source=f"torch 2.13: foreach_reduce frees gradients when they are copied; {SOURCE}")
+def gradients_at_the_end(
+    accumulation_steps: Any,
+    accumulates_whole: Any,
+    gradient_bytes: Any,
+    trainable_parameters: Any,
+    trained_of_root: Any,
+    gradient_shards: Any,
+    made_gradient_bytes: Any,
+    reduction_bytes: Any,
+    keeps_reduced: Any,
+) -> Any:
+    """The shards of all layers, and the root's gradients, as they were made and on their way."""
+    return (
+        maths.where(
+            accumulation_steps > 1, 0, gradient_bytes * (trainable_parameters - trained_of_root) / gradient_shards
+        )
+        + keeps_reduced * reduction_bytes * trainable_parameters / gradient_shards
+        + (made_gradient_bytes + (1 - accumulates_whole) * reduction_bytes) * trained_of_root
+    )
+
+
+BACKWARD = (
+    made_gradient_bytes,
+    reduction_bytes,
+    trained_of_layer,
+    trained_of_root,
+    accumulates_whole,
+    reducing_layer,
+    layer_gradient_shard,
+    keeps_reduced,
+    reduced_layer,
+    gathered_in_backward,
+    held_head_gradient,
+    gathered_in_last_layer,
+    gathered_in_first_layer,
+    accumulated_gradients,
+    gradients_at_the_end,
+)

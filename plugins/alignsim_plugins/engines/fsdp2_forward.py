@@ -1,0 +1,159 @@
+"""What a forward under fully_shard holds beside the shards: with gradients, and without.
+
+An instant of a layer's forward is one of three: the first layer is gathered right after the root, before anything is
+kept; the last one is gathered, copied out of its buffer while the buffer before it is still there; or it computes.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from alignsim import Const, after, always, at, maths, resident, span, term
+from alignsim_plugins.activations.instants import inferred, trained
+from alignsim_plugins.engines.fsdp2_units import SOURCE
+
+NEVER_TRAINED = Const(0, "parameter", source="a role that is never trained trains no parameters")
+BUFFER = (
+    "torch 2.13: FSDPParamGroup.wait_for_unshard frees the buffer at the next copy, FSDPState._post_forward at last"
+)
+generated = partial(term, "byte", per=("phase", "role"), during=("generate",), resource="device")
+
+
+@trained(live=at("forward_layers"), source=BUFFER)
+def gathered_in_forward(
+    root_gathered: Any,
+    kept_gathered: Any,
+    layer_gathered: Any,
+    gather_output: Any,
+    reshard_after_forward: Any,
+    weight_shards: Any,
+    last_layer_forward: Any,
+    forward_working_set: Any,
+    saved_activations: Any,
+    recomputes_last: Any,
+    layers: Any,
+    rotary_tables: Any,
+    residual_bytes: Any,
+    hidden: Any,
+    tokens: Any,
+) -> Any:
+    """The root, and the worst of: final norm, last layer computing, last layer gathered, first layer gathered.
+
+    Each less what it has not yet of the activations that the last layer has.
+    """
+    return root_gathered + maths.maximum(
+        kept_gathered
+        + gather_output
+        + maths.maximum(0, last_layer_forward - forward_working_set + reshard_after_forward * layer_gathered),
+        maths.maximum(
+            kept_gathered
+            + reshard_after_forward * layer_gathered
+            + 2 * gather_output
+            - forward_working_set
+            - maths.where(recomputes_last > 0, 0, saved_activations / layers),
+            (weight_shards > 1) * root_gathered
+            + layer_gathered
+            + gather_output
+            + residual_bytes * hidden * tokens
+            - forward_working_set
+            - saved_activations
+            - rotary_tables,
+        ),
+    )
+
+
+@trained(live=at("forward_head"), source=BUFFER)
+def gathered_at_head(root_gathered: Any, kept_gathered: Any, gather_output: Any) -> Any:
+    """The root, and the last layer's buffer."""
+    return root_gathered + kept_gathered + gather_output
+
+
+@trained(live=at("loss"), source=BUFFER)
+def gathered_at_loss(root_gathered: Any, kept_gathered: Any, gather_output: Any, inside_forward: Any) -> Any:
+    """The buffer goes when the root's forward returns."""
+    return root_gathered + kept_gathered + inside_forward * gather_output
+
+
+@trained(live=span("loss", "backward_loss", without=("loss", "backward_loss")), source=SOURCE)
+def gathered_before_backward(root_gathered: Any, kept_gathered: Any) -> Any:
+    """The root stays gathered for its backward."""
+    return root_gathered + kept_gathered
+
+
+@term(
+    "byte",
+    per={"role"},
+    during={"infer"},
+    resource="device",
+    live=resident & after("forward_layers"),
+    source=f"torch 2.13: FSDPState._lazy_init, the root is not resharded after forward; {SOURCE}",
+)
+def left_gathered(root_gathered: Any, kept_gathered: Any, trainable_parameters: Any = NEVER_TRAINED) -> Any:
+    """Without a backward nobody shards the root again: a model that is never trained keeps it, from step to step."""
+    return maths.where(trainable_parameters > 0, 0, root_gathered + kept_gathered)
+
+
+@inferred(live=always, source=SOURCE)
+def left_until_backward(root_gathered: Any, kept_gathered: Any, trainable_parameters: Any = NEVER_TRAINED) -> Any:
+    """The root of a model that is trained later, in the phase of its forward without gradients."""
+    return maths.where(trainable_parameters > 0, root_gathered + kept_gathered, 0)
+
+
+@inferred(live=at("forward_layers"), source=BUFFER)
+def gathered_in_inference(
+    root_gathered: Any,
+    layer_gathered: Any,
+    gather_output: Any,
+    reshard_after_forward: Any,
+    weight_shards: Any,
+    inference_working_set: Any,
+    residual_bytes: Any,
+    hidden: Any,
+    tokens: Any,
+) -> Any:
+    """The same instants without gradients: a layer computes, is gathered, or is the first to be gathered."""
+    return maths.maximum(
+        reshard_after_forward * layer_gathered + gather_output,
+        maths.maximum(
+            reshard_after_forward * layer_gathered + 2 * gather_output,
+            (weight_shards > 1) * root_gathered + layer_gathered + gather_output + residual_bytes * hidden * tokens,
+        )
+        - inference_working_set,
+    )
+
+
+@inferred(live=at("forward_head"), source=BUFFER)
+def gathered_at_inferred_head(gather_output: Any) -> Any:
+    """The last layer's buffer."""
+    return gather_output
+
+
+@inferred(live=at("loss"), source=BUFFER)
+def gathered_at_inferred_loss(gather_output: Any, inside_forward: Any) -> Any:
+    """The buffer goes when the root's forward returns."""
+    return inside_forward * gather_output
+
+
+@generated(live=at("prefill", "decode"), source=BUFFER)
+def gathered_in_generation(
+    root_gathered: Any, kept_gathered: Any, layer_gathered: Any, gather_output: Any, reshard_after_forward: Any
+) -> Any:
+    """Every token gathers every layer: the root, a layer, and two buffers."""
+    return root_gathered + kept_gathered + reshard_after_forward * layer_gathered + 2 * gather_output
+
+
+FORWARD = (
+    gathered_in_forward,
+    gathered_at_head,
+    gathered_at_loss,
+    gathered_before_backward,
+)
+INFERENCE = (
+    left_gathered,
+    left_until_backward,
+    gathered_in_inference,
+    gathered_at_inferred_head,
+    gathered_at_inferred_loss,
+    gathered_in_generation,
+)

@@ -1,0 +1,41 @@
+"""A role that runs on another's sharded weights: a reference that is the policy with its adapters switched off.
+
+It holds no shards of its own and finds the root gathered, but its forward gathers every layer again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from alignsim import Component, hookimpl
+from alignsim_plugins.engines.fsdp2 import LIMITS, OPTIONS, model_parallel_devices
+from alignsim_plugins.engines.fsdp2_backward import made_gradient_bytes
+from alignsim_plugins.engines.fsdp2_forward import (
+    gathered_at_inferred_head,
+    gathered_at_inferred_loss,
+    gathered_in_inference,
+)
+from alignsim_plugins.engines.fsdp2_units import SOURCE, UNITS
+from alignsim_plugins.engines.slot import ENGINE
+
+FSDP2_SAME_WEIGHTS = Component(
+    name="fsdp2-same-weights",
+    slot=ENGINE,
+    terms=(
+        model_parallel_devices,
+        *(term for term in UNITS if term.name != "kept_gathered"),
+        made_gradient_bytes,
+        gathered_in_inference,
+        gathered_at_inferred_head,
+        gathered_at_inferred_loss,
+    ),
+    defaults=OPTIONS,
+    limits=LIMITS,
+    source=f"{SOURCE}; peft: disable_adapter()",
+)
+
+
+@hookimpl
+def alignsim_components() -> Iterator[Component]:
+    """Offer to hold no shards of its own."""
+    yield FSDP2_SAME_WEIGHTS

@@ -1,0 +1,85 @@
+"""What fully_shard gathers and reduces at a time: one layer, or the root with all that is in no layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from alignsim import Const, maths, term
+from alignsim_plugins.elements import TRACES
+from alignsim_plugins.engines.states import NO_ADAPTERS
+
+SOURCE = f"torch 2.13: _fully_shard/_fsdp_param_group.py, fully_shard on every layer and on the model; {TRACES}"
+AS_STORED = Const(0, source="a precision that says nothing else: weights are gathered as they are stored")
+
+
+@term("device", per={"role"}, source="torch: fully_shard(mesh=...), of two dimensions with replicas")
+def weight_shards(data: Any, replicas: Any) -> Any:
+    """Ranks that share the weights; with replicas (hybrid sharding), fewer than there are data ranks."""
+    return data / replicas
+
+
+@term("device", per={"role"}, source=SOURCE)
+def gradient_shards(weight_shards: Any) -> Any:
+    """Gradients are divided as weights are."""
+    return weight_shards
+
+
+@term("device", per={"role"}, source=SOURCE)
+def optimizer_shards(weight_shards: Any) -> Any:
+    """The optimizer steps the shards."""
+    return weight_shards
+
+
+@term("byte/parameter", per={"role"}, source="torch: MixedPrecisionPolicy.param_dtype")
+def gathered_bytes(weight_bytes: Any, compute_bytes: Any, gathers_cast: Any = AS_STORED) -> Any:
+    """Of a gathered parameter."""
+    return maths.where(gathers_cast > 0, compute_bytes, weight_bytes)
+
+
+@term("parameter", per={"role"}, source=SOURCE)
+def root_parameters(embedding_parameters: Any, norm_parameters: Any, head_parameters: Any) -> Any:
+    """Embedding, last norm and head: in no layer, and so the root's."""
+    return embedding_parameters + norm_parameters + head_parameters
+
+
+@term("byte", per={"role"}, source=SOURCE)
+def root_gathered(root_parameters: Any, gathered_bytes: Any) -> Any:
+    """The root's parameters, whole."""
+    return root_parameters * gathered_bytes
+
+
+@term("byte", per={"role"}, source=SOURCE)
+def layer_gathered(layer_parameters: Any, gathered_bytes: Any, layers: Any, adapter_weights: Any = NO_ADAPTERS) -> Any:
+    """One layer's parameters, whole, and its adapters'."""
+    return layer_parameters * gathered_bytes + adapter_weights / layers
+
+
+@term("byte", per={"role"}, source="torch 2.13: FSDPParamGroup.wait_for_unshard; a single rank copies without a buffer")
+def gather_output(layer_gathered: Any, weight_shards: Any) -> Any:
+    """The buffer that a layer is gathered into, before its parameters are copied out of it."""
+    return (weight_shards > 1) * layer_gathered
+
+
+@term("byte", per={"role"}, source="torch 2.13: FSDPParamGroup.reshard")
+def kept_gathered(
+    reshard_after_forward: Any,
+    parameters: Any,
+    root_parameters: Any,
+    gathered_bytes: Any,
+    adapter_weights: Any = NO_ADAPTERS,
+) -> Any:
+    """All layers, where they stay gathered from their forward to their backward."""
+    return (1 - reshard_after_forward) * ((parameters - root_parameters) * gathered_bytes + adapter_weights)
+
+
+UNITS = (
+    weight_shards,
+    gradient_shards,
+    optimizer_shards,
+    gathered_bytes,
+    root_parameters,
+    root_gathered,
+    layer_gathered,
+    gather_output,
+    kept_gathered,
+)

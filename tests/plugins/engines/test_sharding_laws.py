@@ -1,0 +1,201 @@
+"""Laws of engines that divide states: nothing is lost, nothing grows with the number of ranks, one rank has it all."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from alignsim import Component, Layout, term
+from alignsim.errors import CompositionError
+from alignsim_plugins.engines.gradients import GRADIENTS
+from alignsim_plugins.engines.single_device import model_parallel_devices
+from alignsim_plugins.engines.slot import ENGINE
+from alignsim_plugins.engines.states import STATES, WHOLE
+
+STATE = (
+    "held_weights",
+    "held_optimizer_state",
+    "held_master_weights",
+    "gradients_at_the_step",
+    "optimizer_temporaries",
+)
+DEGREES = (1, 2, 3, 8, 64)
+
+
+@term("device", per={"role"}, source="test")
+def optimizer_shards(data):
+    """Every data rank has a share."""
+    return data
+
+
+ZERO_1 = Component(
+    name="zero-1-like",
+    slot=ENGINE,
+    terms=(model_parallel_devices, *STATES, *GRADIENTS, optimizer_shards),
+    defaults={name: one for name, one in WHOLE.items() if name != "optimizer_shards"},
+    source="test",
+)
+
+
+@pytest.mark.parametrize("precision", ["bf16", "bf16-master", "bf16-gathered"])
+@pytest.mark.parametrize("data", DEGREES)
+def test_all_ranks_together_hold_at_least_the_whole(run, data, precision):
+    sharded = run("fsdp2", data=data, precision=precision)
+    for name in ("held_weights", "held_optimizer_state", "held_master_weights", "gradients_at_the_step"):
+        whole = {
+            "held_weights": "weights",
+            "held_optimizer_state": "optimizer_state",
+            "held_master_weights": "master_weights",
+        }.get(name)
+        expected = sharded.held(whole) if whole else sharded.held("trainable_parameters") * sharded.held("moment_bytes")
+        assert data * sharded.held(name) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"reshard_after_forward": 0}, {"steps": 2}, {"steps": 3, "no_sync": 1}])
+def test_no_instant_grows_with_the_ranks(run, options):
+    """From two ranks on: with one, there is no buffer to gather into."""
+    runs = [run("fsdp2", data=data, **options) for data in DEGREES[1:]]
+    for fewer, more in pairwise(runs):
+        for moment in fewer.moments:
+            assert more.at(moment) <= fewer.at(moment)
+        assert all(more.held(name) <= fewer.held(name) for name in STATE)
+
+
+def test_one_rank_holds_the_states_of_one_device_and_gathers_beside_them(run):
+    one, alone = run("fsdp2", data=1), run("single-device")
+    assert [one.held(name) for name in STATE] == [alone.held(name) for name in STATE]
+    assert one.at("optimizer_step") == alone.at("optimizer_step")
+    root, layer = one.held("root_gathered"), one.held("layer_gathered")
+    assert one.held("gather_output") == 0
+    for moment in ("forward_head", "loss", "backward_loss", "backward_head"):
+        assert one.at(moment) - alone.at(moment) == root, moment
+    assert one.at("forward_layers") - alone.at("forward_layers") == root + layer
+
+
+@pytest.mark.parametrize("recompute", ["full", "none"])
+def test_without_resharding_all_layers_stay(run, recompute):
+    often, once = (run("fsdp2", data=8, recompute=recompute, reshard_after_forward=flag) for flag in (1, 0))
+    assert once.at("loss") - often.at("loss") == once.held("kept_gathered") == 24 * once.held("layer_gathered")
+    assert once.at("backward_end") == often.at("backward_end")
+    assert once.at("optimizer_step") == often.at("optimizer_step")
+
+
+def test_replicas_make_shards_larger(run):
+    assert run("fsdp2", data=8, replicas=2).held("held_weights") == run("fsdp2", data=4).held("held_weights")
+    assert run("fsdp2", data=8, replicas=8).held("weight_shards") == 1
+
+
+def test_replicas_keep_what_they_added_up_unless_it_is_the_gradient_itself(run):
+    same, wide = (run("fsdp2", data=8, replicas=2, reduce_bytes=size) for size in (0, 4))
+    assert (same.held("reduced_layer"), run("fsdp2", data=8, reduce_bytes=4).held("reduced_layer")) == (0, 0)
+    assert wide.held("reduced_layer") == 2 * wide.held("layer_gradient_shard")
+    assert same.at("backward_end") == run("fsdp2", data=4).at("backward_end")
+    assert wide.at("backward_end") - run("fsdp2", data=4, reduce_bytes=4).at("backward_end") == pytest.approx(
+        4 * wide.held("trainable_parameters") / 4
+    )
+
+
+def test_gradients_added_up_whole_are_not_divided(run):
+    one, synced, whole = (
+        run("fsdp2", data=8, precision="bf16-gathered", reduce_bytes=4, steps=steps, no_sync=no_sync)
+        for steps, no_sync in ((1, 1), (4, 0), (4, 1))
+    )
+    assert one.held("accumulated_gradients") == 0
+    assert synced.held("accumulated_gradients") == synced.held("gradients") / 8
+    assert whole.held("accumulated_gradients") == 4 * whole.held("trainable_parameters")
+    assert whole.at("loss") - synced.at("loss") == whole.held("gradients") * 7 / 8
+    assert all(whole.at(moment) >= synced.at(moment) >= one.at(moment) for moment in one.moments)
+    assert whole.at("optimizer_step") == synced.at("optimizer_step")
+
+
+def test_whole_gradients_have_the_format_they_were_made_in_unless_one_is_given(run):
+    plain, wide = (run("fsdp2", data=8, steps=2, no_sync=1, reduce_bytes=size) for size in (0, 4))
+    assert plain.held("accumulated_gradients") == 2 * plain.held("trainable_parameters")
+    assert wide.held("accumulated_gradients") == 4 * plain.held("trainable_parameters")
+
+
+def test_a_wider_reduction_takes_more(run):
+    narrow, wide = (run("fsdp2", data=8, reduce_bytes=size) for size in (0, 4))
+    assert wide.at("backward_end") - narrow.at("backward_end") == 2 * narrow.held("root_parameters")
+
+
+def test_a_reference_stays_gathered_with_its_root(run):
+    both = run("fsdp2", data=8, algorithm="DPO", loss="trl-dpo")
+    left = both.result.value("reference.left_gathered")
+    assert left == both.held("root_gathered") > 0
+    held = dict(both.result.bindings("update:device")[0].terms)
+    assert held["reference.left_gathered"] == left
+    for moment in both.moments:
+        event = next(b for b in both.result.bindings("update:device") if b.event == f"update:policy/{moment}")
+        assert dict(event.terms)["reference.left_gathered"] == left
+
+
+def test_a_model_that_is_trained_later_keeps_its_root_until_then(run):
+    scored = run("fsdp2", data=8, algorithm="GRPO", loss="trl-grpo", rollout="none")
+    assert scored.result.value("score:policy.left_until_backward") == scored.held("root_gathered")
+    assert scored.result.value("policy.left_gathered") == 0
+
+
+def test_adapters_reduce_only_their_own(run):
+    adapted = run("fsdp2", data=8, adapter="lora")
+    assert adapted.held("trained_of_root") == 0
+    assert (
+        adapted.held("reducing_layer") * 24 == adapted.held("gradient_bytes") * adapted.held("trainable_parameters") / 2
+    )
+
+
+def test_a_reference_on_the_same_weights_gathers_layers_and_holds_nothing(run):
+    shared = run("fsdp2", data=8, algorithm="DPO", loss="trl-dpo", adapter="lora").scenario
+    shared = shared.using(components={**shared.components, "reference.engine": "fsdp2-same-weights"})
+    values = shared.result.values
+    assert not [path for path in values if path.startswith("reference.held_")]
+    assert values["update:reference.gathered_in_inference"] > 0
+
+
+@pytest.mark.parametrize("engine", ["fsdp2", "ddp", "single-device"])
+@pytest.mark.parametrize("degree", ["tensor", "pipeline"])
+def test_a_model_that_is_divided_is_refused(run, engine, degree):
+    with pytest.raises(CompositionError, match=rf"{degree}: must be at most 1 with engine '{engine}': .*; got 2"):
+        run(engine, layout=Layout(tensor=2) if degree == "tensor" else Layout(pipeline=2))
+
+
+@pytest.mark.parametrize("engine", ["single-device", "ddp", "even-split"])
+def test_a_cast_on_the_way_needs_somebody_who_gathers(run, engine):
+    with pytest.raises(CompositionError, match="gathers_cast: must be at most 0 with engine"):
+        run(engine, precision="bf16-gathered")
+
+
+def test_quantised_shards_are_refused(run):
+    with pytest.raises(CompositionError, match="quantised_bits: must be at most 0 with engine 'fsdp2'"):
+        run("fsdp2", data=8, adapter="qlora")
+
+
+@pytest.mark.parametrize("precision", ["bf16", "bf16-master"])
+def test_an_engine_that_only_divides_is_three_numbers(run, precision):
+    alone = run("single-device", precision=precision)
+    divided = run(ZERO_1, data=8, precision=precision)
+    for name in ("held_optimizer_state", "held_master_weights", "optimizer_temporaries"):
+        assert divided.held(name) == alone.held(name) / 8
+    assert divided.held("held_weights") == alone.held("held_weights")
+    saved = alone.held("held_optimizer_state") + alone.held("held_master_weights")
+    assert alone.at("loss") - divided.at("loss") == saved * 7 / 8
+
+
+def test_replicas_of_whole_models(run):
+    alone, ddp = run("single-device"), run("ddp", data=8)
+    buckets = ddp.held("buckets")
+    assert buckets == alone.held("gradients")
+    assert all(ddp.at(moment) - alone.at(moment) == buckets for moment in alone.moments)
+
+
+@pytest.mark.parametrize("steps", [1, 4])
+@pytest.mark.parametrize("precision", ["bf16", "autocast-fp32"])
+def test_gradients_in_buckets_are_there_once(run, steps, precision):
+    twice, once = (run("ddp", steps=steps, precision=precision, gradient_as_bucket_view=view) for view in (0, 1))
+    again = run("single-device", steps=4, precision=precision)
+    assert once.at("optimizer_step") == twice.at("optimizer_step") - twice.held("gradients")
+    assert all(once.at(moment) <= twice.at(moment) for moment in once.moments)
+    for moment in once.moments:  # as after the first micro-batch, when gradients exist on one device too
+        assert once.at(moment) <= again.at(moment)
+    assert once.at("loss") == again.at("loss")
