@@ -67,6 +67,7 @@ class Component:
         defaults: numbers by name, each a :class:`Const` with its source.
         stages: the kinds of rank that it tells apart, if it is an engine that does.
         source: the code, version or paper that it follows.
+        left_out: what it does not count, one line each, for people.
 
     Raises:
         CompositionError: it does not provide a name that its slot promises.
@@ -78,6 +79,7 @@ class Component:
     defaults: Mapping[str, Const] = attrs.field(factory=FrozenDict, converter=_constants)
     stages: tuple[Stage, ...] = ()
     source: str = ""
+    left_out: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         offered = {term.name for term in self.terms} | set(self.defaults)

@@ -28,7 +28,15 @@ def model_state_per_device(model_state: Any, model_parallel_devices: Any) -> Any
 
 
 EVEN_SPLIT = Component(
-    name="even-split", slot=ENGINE, terms=(model_parallel_devices, model_state_per_device), source=SOURCE
+    name="even-split",
+    slot=ENGINE,
+    terms=(model_parallel_devices, model_state_per_device),
+    source=SOURCE,
+    left_out=(
+        "contexts, communicators and what the allocator wastes",
+        "sharding over data-parallel replicas: each holds a copy",
+        "the embedding on the first pipeline stage and the head on the last: all stages are even",
+    ),
 )
 
 

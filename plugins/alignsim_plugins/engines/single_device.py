@@ -61,6 +61,10 @@ SINGLE_DEVICE = Component(
     slot=ENGINE,
     terms=(model_parallel_devices, held_weights, held_master_weights, held_optimizer_state, held_inputs),
     source=SOURCE,
+    left_out=(
+        "the device's context, workspaces of libraries, and what the allocator rounds up, caches and fragments",
+        "buffers for communication: data-parallel replicas reduce gradients through buckets of their own",
+    ),
 )
 
 
