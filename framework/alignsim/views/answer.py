@@ -9,6 +9,7 @@ import attrs
 
 from alignsim.batch import Batch
 from alignsim.graph import TermGraph
+from alignsim.units import human
 from alignsim.views.amounts import amount, count, gb, gib, share, short
 from alignsim.views.docs import attribute_docs
 from alignsim.views.table import Table
@@ -102,14 +103,14 @@ def held_table(binding: Mapping[str, Any], graph: TermGraph, unit: str) -> Table
     for path, value in binding["terms"].items():
         if value:
             term = graph[path].term
-            rows.append((path, amount(value, unit), term.formula.summary.removesuffix(".") if term else ""))
-    return Table.of(f"At {_instant(binding)}", ["held", ">", "what it is"], rows)
+            rows.append((path, human(value, unit), term.formula.summary.removesuffix(".") if term else ""))
+    return Table.of(f"At {_instant(binding)}", ["held", ">how much", "what it is"], rows)
 
 
 def instants_table(totals: Mapping[str, float], unit: str) -> Table:
     """Return the total at every instant of a lap, in order."""
-    rows = ((event, amount(total, unit)) for event, total in totals.items())
-    return Table.of("From instant to instant", ["instant", ">"], rows)
+    rows = ((event, human(total, unit)) for event, total in totals.items())
+    return Table.of("From instant to instant", ["instant", ">in all"], rows)
 
 
 def assumed_table(graph: TermGraph, outputs: tuple[str, ...], values: Mapping[str, float]) -> Table:
