@@ -10,3 +10,7 @@ ENGINE = Slot(
     required_for=frozenset({"train", "infer", "generate"}),
     about="how weights, gradients and optimizer state are spread over devices",
 )
+"""What is promised:
+
+- ``model_parallel_devices``: devices that hold one copy of a model together.
+"""
