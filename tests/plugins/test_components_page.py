@@ -8,6 +8,7 @@ import inspect
 import re
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,12 +22,14 @@ HEAD = """# Components
 Every slot with what its components promise, and every component that alignsim comes with. This page is written from the
 code.
 
-A run chooses one component for each slot, by `components={"loss": "cross-entropy"}` or `--component loss=cross-entropy`,
-and for one role by `"critic.loss"`. `none` fills a slot with nothing: 0 for all that it promises. The numbers are
-defaults: a given of that name overrides them, by `with_givens({"policy.lora_rank": 64})` or `--set policy.lora_rank=64`.
-`alignsim components SLOT:NAME` shows a component with its formulas; they are all in the [catalogue of terms](terms.md).
+A run chooses one component for each slot, by `components={"loss": "cross-entropy"}` or on the command line
+`--component loss=cross-entropy`, and for one role by `"critic.loss"`. `none` fills a slot with nothing: 0 for all that
+it promises. The numbers are defaults, which a given of the same name overrides: `with_givens({"policy.lora_rank": 64})`
+or `--set policy.lora_rank=64`. `alignsim components SLOT:NAME` shows a component with its formulas; all of them are in
+the [catalogue of terms](terms.md).
 
 """
+ELSEWHERE = {"loss": "Their numbers are on the page of [loss paths](losses.md)."}
 
 
 def built_in():
@@ -36,7 +39,7 @@ def built_in():
 
 def components():
     """Return the built-in components of every slot, each with the module that offers it."""
-    found = {}
+    found: dict[str, dict[str, tuple[Any, Any]]] = {}
     for module in built_in():
         for component in getattr(module, "alignsim_components", tuple)():
             found.setdefault(component.slot.name, {})[component.name] = component, module
@@ -56,10 +59,8 @@ def slots():
 def meanings(slot, module):
     """Return what a slot's module says of every name that is promised, one bullet for one or several names."""
     body = ast.parse(inspect.getsource(module)).body
-    text = [each.value.value for each in body if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)][
-        -1
-    ]
-    bullets = [" ".join(each.split()).rstrip(";.") for each in re.split(r"^- ", text, flags=re.MULTILINE)[1:]]
+    texts = [e.value.value for e in body if isinstance(e, ast.Expr) and isinstance(e.value, ast.Constant)]
+    bullets = [" ".join(e.split()).rstrip(";.") for e in re.split(r"^- ", str(texts[-1]), flags=re.MULTILINE)[1:]]
     found = {}
     for name in slot.promises:
         ahead = [each for each in bullets if f"``{name}``" in each.partition(": ")[0]]
@@ -84,14 +85,14 @@ def promises(slot, module):
 def fillings(found):
     rows = []
     for name, (component, module) in found.items():
-        summary = inspect.getdoc(module).partition("\n\n")[0].replace("\n", " ")
+        summary = str(inspect.getdoc(module)).partition("\n\n")[0].replace("\n", " ")
         rows.append((f"`{name}`", summary, component.source))
     return Table.of("", ["component", "what it is", "source"], rows)
 
 
 def numbers(slot, found):
     """Return the defaults that say something: a promised 0 means that there is nothing of the kind."""
-    shared = {}
+    shared: dict[tuple[str, str, str], list[str]] = {}
     for name, (component, _) in found.items():
         for number, constant in component.defaults.items():
             if number not in slot.promises or constant.value != 0:
@@ -100,13 +101,16 @@ def numbers(slot, found):
     return Table.of("", ["number", ">default", "of", "source"], rows)
 
 
-def section(name, slot, module, found):
+def section(known, found):
+    slot, module = known
     needed = f"Needed by roles that {' or '.join(sorted(slot.required_for))}."
     lost = ", ".join(f"`{each}`" for each in sorted(slot.counts))
     needed += f" {lost} must be read, collected or held by something." if lost else ""
     about = f"{slot.about[:1].upper()}{slot.about[1:]}."
-    parts = [f"## {name}", f"{about} {needed}", promises(slot, module).markdown(), fillings(found).markdown()]
-    if numbers(slot, found).rows:
+    parts = [f"## {slot.name}", f"{about} {needed}", promises(slot, module).markdown(), fillings(found).markdown()]
+    if slot.name in ELSEWHERE:
+        parts.append(ELSEWHERE[slot.name])
+    elif numbers(slot, found).rows:
         parts.append(numbers(slot, found).markdown())
     left = [f"- `{each}` leaves out {line}" for each, (c, _) in found.items() for line in c.left_out]
     return [*parts, *(["\n".join(left)] if left else [])]
@@ -114,7 +118,7 @@ def section(name, slot, module, found):
 
 def page():
     known = slots()
-    parts = [part for name, found in components().items() for part in section(name, *known[name], found)]
+    parts = [part for name, found in components().items() for part in section(known[name], found)]
     return (HEAD + "\n\n".join(parts)).replace("``", "`") + "\n"
 
 
