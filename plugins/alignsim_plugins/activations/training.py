@@ -37,6 +37,9 @@ def forward_working_set(
     layer_saved: Any,
     final_norm_saved: Any,
     norm_output_unsaved: Any,
+    frozen: Any,
+    residual_bytes: Any,
+    compute_bytes: Any,
     hidden: Any,
     tokens: Any,
     fp32: Any = FP32,
@@ -47,7 +50,13 @@ def forward_working_set(
         forward_work * tokens,
         maths.maximum(
             maths.maximum(
-                forward_end_work * tokens,
+                (
+                    forward_end_work
+                    + frozen
+                    * maths.where(residual_bytes < fp32, 2 * residual_bytes + compute_bytes, residual_bytes)
+                    * hidden
+                )
+                * tokens,
                 maths.where(attention_backward_work > 0, (forward_work + input_norm_saved - layer_saved) * tokens, 0),
             ),
             final_norm_saved + norm_output_unsaved + 2 * fp32 * hidden * tokens,
@@ -80,6 +89,7 @@ def last_layer_backward(
     layer_saved: Any,
     final_norm_saved: Any,
     norm_output_unsaved: Any,
+    frozen: Any,
     hidden: Any,
     tokens: Any,
     fp32: Any = FP32,
@@ -90,7 +100,7 @@ def last_layer_backward(
         layer_backward,
         maths.maximum(
             layer_backward - layer_saved * tokens,
-            final_norm_saved + norm_output_unsaved + 4 * fp32 * hidden * tokens,
+            final_norm_saved + norm_output_unsaved + (4 + frozen) * fp32 * hidden * tokens,
         ),
     )
 

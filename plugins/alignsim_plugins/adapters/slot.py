@@ -22,6 +22,8 @@ ADAPTER = Slot(
         "adapter_saved": "byte/token",
         "adapter_forward_work": "byte/token",
         "adapter_forward_end": "byte/token",
+        "adapter_recomputed": "byte/token",
+        "adapter_backward": "byte/token",
         "first_layer_unsaved": "byte/token",
         "adapter_casts": "byte",
         "projection_bytes": "byte",
@@ -47,6 +49,8 @@ ADAPTER = Slot(
 - ``adapter_saved``: what adapters keep for backward, per token and layer;
 - ``adapter_forward_work``: live within a layer's forward at its adapters' worst instant, 0 without adapters;
 - ``adapter_forward_end``: still live when the last projection of a layer is done;
+- ``adapter_recomputed``: live at an adapter while a layer is recomputed, less all that the layer keeps; 0 without;
+- ``adapter_backward``: what the backward of down's adapter holds more than that of the MLP's product, 0 without;
 - ``first_layer_unsaved``: what the first layer need not keep, since its input needs no gradient;
 - ``adapter_casts``: copies of the adapters in the format of arithmetic;
 - ``projection_bytes``: of an element that a projection gives, where that is wider than arithmetic, else 0;
