@@ -34,12 +34,16 @@ ADAPTER = Slot(
 )
 """What is promised:
 
-- ``trainable_parameters`` and ``gradient_bytes`` of each;
+- ``trainable_parameters``: those that get gradients;
+- ``gradient_bytes``: of the gradient of each;
 - ``largest_trained``: parameters of the largest tensor that is trained;
-- ``trained_embedding``, ``trained_head``, ``trained_vectors``, ``trained_experts``: those of the embedding, of a head
-  of its own, of tensors of one dimension and of three;
+- ``trained_embedding``: trained parameters of the embedding;
+- ``trained_head``: those of a head of its own;
+- ``trained_vectors``: those in tensors of one dimension;
+- ``trained_experts``: those in tensors of three;
 - ``trained_edges``: rows and columns of all trained matrices, experts' included;
-- ``largest_inner``: the largest trained matrix of a layer, and its shorter ``inner_side``;
+- ``largest_inner``: the largest trained matrix of a layer;
+- ``inner_side``: its shorter side;
 - ``frozen``: 1 if the model itself gets no gradients;
 - ``adapter_weights``: of the adapters;
 - ``adapter_saved``: what adapters keep for backward, per token and layer;

@@ -34,6 +34,10 @@ SINGLE_DEVICE = Component(
     defaults=WHOLE,
     limits={**ALONE, "gathers_cast": AS_STORED},
     source=SOURCE,
+    left_out=(
+        "the device's context, workspaces of libraries, and what the allocator rounds up, caches and fragments",
+        "buffers for communication: data-parallel replicas reduce gradients through buckets of their own",
+    ),
 )
 
 
