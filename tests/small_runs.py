@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
-from alignsim import Architecture, Batch, Const, Scenario
+from alignsim import Architecture, Batch, Const, Scenario, Term
 
 SHAPE = {"layers": 3, "hidden": 128, "heads": 4, "kv_heads": 2, "ffn": 384, "vocab": 64}
 CHOICES = {
@@ -20,7 +21,7 @@ CHOICES = {
 }
 
 
-def small_run(shape=(), *, tokens=64, rows=1, **choices):
+def small_run(shape: Any = (), *, tokens: int = 64, rows: int = 1, **choices: Any) -> Scenario:
     """Return a run; what is not a slot is an input of the graph."""
     slots = {name: choices.pop(name) for name in tuple(choices) if name in CHOICES}
     run = Scenario(
@@ -32,12 +33,12 @@ def small_run(shape=(), *, tokens=64, rows=1, **choices):
     return run.using(**choices) if choices else run
 
 
-def held(run, moment):
+def held(run: Scenario, moment: str) -> float:
     """Return what the device holds at a moment of the update."""
-    return run.result.value(f"update:policy/{moment}.device")
+    return float(run.result.value(f"update:policy/{moment}.device"))
 
 
-def worked(term, *values, **named):
+def worked(term: Term, *values: Any, **named: Any) -> Any:
     """Return what a term gives for plain numbers, with its own constants for what is left out."""
     parameters = inspect.signature(term.formula.function).parameters.values()
     constants = {p.name: p.default.as_given().value for p in parameters if isinstance(p.default, Const)}

@@ -149,6 +149,11 @@ class Parts:
                         f"slot {slot.name!r} is unfilled for {role!r}, which does {', '.join(sorted(doing))}; "
                         "choose a component, or 'none'",
                     )
+        for role, fillings in self.components.items():
+            for component in fillings.values():
+                for activity in sorted(set(component.never) & self.algorithm.activities(role)):
+                    who = f"{component.slot.name} {component.name!r} is not for a role that does {activity!r}"
+                    yield Problem(f"{role}.{component.slot.name}", f"{who}: {component.never[activity]}")
         processes: dict[str, str] = {}
         for role in roles:
             place = self.place(role)
