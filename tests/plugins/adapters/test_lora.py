@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from alignsim_plugins.adapters.activations import adapter_saved, adapter_shares
+from alignsim_plugins.adapters.activations import adapter_shares, lora_saved
 from alignsim_plugins.adapters.qlora import quantised_bytes
 from small_runs import held, small_run, worked
 
@@ -86,8 +86,8 @@ def test_an_input_is_shared_only_as_it_is():
     assert worked(adapter_shares, adapter_bytes=2, compute_bytes=2, casts_weights=0, lora_dropout=0) == 1
     assert worked(adapter_shares, adapter_bytes=2, compute_bytes=2, casts_weights=0, lora_dropout=0.05) == 0
     assert worked(adapter_shares, adapter_bytes=4, compute_bytes=2, casts_weights=0, lora_dropout=0) == 0
-    assert worked(adapter_saved, 7, 16, 2, 1, 1000, 300, 0) == 2 * 16 * 7 + 2 * 300
-    assert worked(adapter_saved, 7, 16, 2, 0, 1000, 300, 0.05) == 2 * 16 * 7 + 3 * 1000
+    assert worked(lora_saved, 7, 16, 2, 1, 1000, 300, 0) == 2 * 16 * 7 + 2 * 300
+    assert worked(lora_saved, 7, 16, 2, 0, 1000, 300, 0.05) == 2 * 16 * 7 + 3 * 1000
 
 
 def test_bits_of_a_quantised_weight():

@@ -47,7 +47,6 @@ ROW = DATA["rows"][0]
         ({"scheme": "fp8"}, r"settings\.scheme: 'fp8' is not modelled"),
         ({"optim": "adamw_fuse"}, "did you mean adamw_fused"),
         ({"algo": "dpo", "loss_impl": "hf"}, r"loss_impl: 'dpo hf' is not modelled"),
-        ({"sharding": "fsdp2"}, "more devices than one are not modelled"),
         ({"moe_impl": "batched_mm"}, "only known as grouped matrix multiplications"),
         ({"layers": 4}, "the number of layers is the one of arch"),
         ({"algo": "ppo", "loss_impl": "trl_legacy"}, "adapters are not known in 'ppo'"),
