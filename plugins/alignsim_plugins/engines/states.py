@@ -82,3 +82,9 @@ WHOLE = {
     for name in ("weight_shards", "gradient_shards", "optimizer_shards")
 }
 """Nothing is divided."""
+
+FIXED = ("the device's context, workspaces of libraries, and what the allocator rounds up, caches and fragments",)
+"""What an engine that counts tensors leaves out."""
+
+COMMUNICATION = (*FIXED, "contexts and buffers of NCCL's communicators")
+"""The same where devices communicate."""
