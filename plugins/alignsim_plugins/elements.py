@@ -9,5 +9,8 @@ BF16 = Const(2, "byte", source="bfloat16: the upper half of binary32")
 INT64 = Const(8, "byte", source="64-bit integers: token ids, labels, indices")
 BOOL = Const(1, "byte", source="one byte a truth value, as PyTorch stores them")
 
+ONE_ROW = Const(1, "sequence", source="a sample is one row, unless the algorithm says otherwise")
+INPUTS = Const(24, "byte/token", source="token ids, labels and a mask in 64 bits, unless the algorithm says otherwise")
+
 TRACES = "measured: live storages of transformers 5.24, torch 2.13, counted by birth and death"
 """Where a count of tensors is from, if no paper states it."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from alignsim import Const, after, at, resident, span, term, while_
 from alignsim_plugins.activations.instants import trained
+from alignsim_plugins.elements import INPUTS
 
 SOURCE = "Rajbhandari et al. 2020 (ZeRO), section 5: states divided by the devices that share them"
 NO_ADAPTERS = Const(0, "byte", source="a role that is not trained has no adapters of its own")
@@ -44,7 +45,7 @@ def held_optimizer_state(optimizer_state: Any, optimizer_shards: Any) -> Any:
     live=while_("train", "infer", "generate", "idle"),
     source="every rank has a batch of its own",
 )
-def held_inputs(tokens: Any, input_bytes: Any) -> Any:
+def held_inputs(tokens: Any, input_bytes: Any = INPUTS) -> Any:
     """Token ids, labels and masks of a batch."""
     return tokens * input_bytes
 

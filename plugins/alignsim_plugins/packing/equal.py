@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, hookimpl, term
+from alignsim_plugins.elements import ONE_ROW
 from alignsim_plugins.packing.slot import PACKING
 
 SOURCE = "a batch of equally long rows"
 
 
 @term("sequence", per={"role"}, source=SOURCE)
-def rows(micro_batch: Any, rows_per_sample: Any) -> Any:
+def rows(micro_batch: Any, rows_per_sample: Any = ONE_ROW) -> Any:
     """Rows of one forward: a sample of a preference algorithm is a pair."""
     return micro_batch * rows_per_sample
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, hookimpl, maths, term
+from alignsim_plugins.elements import ONE_ROW
 from alignsim_plugins.packing.packed import row_tokens
 from alignsim_plugins.packing.slot import PACKING
 
@@ -13,7 +14,7 @@ SOURCE = "verl: use_dynamic_bsz, utils/seqlen_balancing.py: rearrange_micro_batc
 
 
 @term("token", per={"role"}, source=SOURCE)
-def tokens(token_budget: Any, rows_per_sample: Any, sequence_tokens: Any) -> Any:
+def tokens(token_budget: Any, sequence_tokens: Any, rows_per_sample: Any = ONE_ROW) -> Any:
     """The budget; or one sample, where that alone is longer."""
     return maths.maximum(token_budget, rows_per_sample * sequence_tokens)
 

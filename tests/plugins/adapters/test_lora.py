@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from alignsim_plugins.adapters.activations import adapter_shares, lora_saved
 from alignsim_plugins.adapters.qlora import quantised_bytes
@@ -158,3 +160,17 @@ def test_steps_as_they_were_traced(shape, recompute, adapter_bytes, dropout, tar
     )
     for moments, traced in zip(MOMENTS, (f, b, o), strict=True):
         assert max(held(run, moment) for moment in moments) == pytest.approx(traced, rel=1e-4)
+
+
+@pytest.mark.parametrize("adapter", ["lora", "qlora"])
+@pytest.mark.parametrize("optimizer", ["adamw-fused", "adamw-foreach", "lion", "sgd-momentum"])
+@given(rank=st.integers(1, 64), times=st.integers(2, 5), value_only=st.booleans())
+@settings(max_examples=12, deadline=None)
+def test_trainable_states_scale_with_rank(adapter, optimizer, rank, times, value_only):
+    targets = {"adapts_query": 0, "adapts_key": 0, "adapts_gate": 0} if value_only else {}
+    one, many = (
+        small_run(adapter=adapter, optimizer=optimizer, lora_rank=r, **targets).result for r in (rank, rank * times)
+    )
+    for state in ("trainable_parameters", "adapter_weights", "gradients", "master_weights", "optimizer_state"):
+        assert many.value(f"policy.{state}") == times * one.value(f"policy.{state}"), state
+    assert many.value("policy.weights") == one.value("policy.weights")
