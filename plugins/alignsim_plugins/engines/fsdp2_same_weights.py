@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from alignsim import Component, hookimpl
+from alignsim import Component, Const, hookimpl
 from alignsim_plugins.engines.fsdp2 import LIMITS, OPTIONS, model_parallel_devices
 from alignsim_plugins.engines.fsdp2_backward import made_gradient_bytes
 from alignsim_plugins.engines.fsdp2_forward import (
@@ -29,7 +29,7 @@ FSDP2_SAME_WEIGHTS = Component(
         gathered_at_inferred_head,
         gathered_at_inferred_loss,
     ),
-    defaults=OPTIONS,
+    defaults={**OPTIONS, "gradients_exist": Const(0, source="there is no backward")},
     limits=LIMITS,
     source=f"{SOURCE}; peft: disable_adapter()",
 )
