@@ -81,6 +81,8 @@ class Component:
         stages: the kinds of rank that it tells apart, if it is an engine that does.
         limits: numbers by name that must not be larger than it can do, such as a layout's; without them, no limit.
         source: the code, version or paper that it follows.
+        never: activities that a role with it cannot have, each with the reason.
+        left_out: what it does not count, one line each, for people.
 
     Raises:
         CompositionError: it does not provide a name that its slot promises.
@@ -93,6 +95,8 @@ class Component:
     stages: tuple[Stage, ...] = ()
     limits: Mapping[str, Limit] = attrs.field(factory=FrozenDict, converter=frozen)
     source: str = ""
+    never: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
+    left_out: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         offered = {term.name for term in self.terms} | set(self.defaults)

@@ -78,7 +78,8 @@ class _Composer:
             for lost in (source for source in inputs if source not in self.nodes):
                 origin = term.origin if term else None
                 self.problems.append(Problem(path, f"reads {lost!r}, but nothing is in that total", origin))
-            self.nodes[path] = attrs.evolve(self.nodes[path], inputs=inputs)
+            if inputs != self.nodes[path].inputs:
+                self.nodes[path] = attrs.evolve(self.nodes[path], inputs=inputs)
         self._stop_on(MissingInput)
 
     def _input(self, path: str, term: Term, scope: Scope, name: str, marker: Any) -> str:

@@ -112,8 +112,9 @@ def explain(graph: TermGraph, values: Mapping[str, float], path: str, depth: int
 
 def _equation(graph: TermGraph, node: Node) -> str:
     if node.kind == "term" and node.term is not None:
-        if isinstance(node.term.formula.expression, ast.Name):  # hands on what it collects, which says what it is
-            return _equation(graph, graph.nodes[node.inputs[0]])
+        source = graph.nodes[node.inputs[0]] if node.inputs else None
+        if isinstance(node.term.formula.expression, ast.Name) and source and source.kind in ("sum", "max"):
+            return _equation(graph, source)  # hands on what it collects, which says what it is
         return node.term.formula.equation
     if node.kind == "sum":
         return f"sum of {node.about}" if node.about else "sum"

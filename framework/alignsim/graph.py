@@ -100,13 +100,13 @@ class TermGraph:
 
     def needed(self, outputs: Iterable[str]) -> tuple[str, ...]:
         """Return, in order, what the outputs need, themselves included."""
-        import networkx as nx
-
         wanted: set[str] = set()
-        for output in outputs:
-            path = self.resolve(output)
+        pending = [self.resolve(output) for output in outputs]
+        while pending:
+            path = pending.pop()
             if path not in wanted:
-                wanted |= nx.ancestors(self.network, path) | {path}
+                wanted.add(path)
+                pending += self.nodes[path].inputs
         return tuple(path for path in self.order if path in wanted)
 
     @property

@@ -17,6 +17,8 @@ from alignsim.schedule import Schedule
 from alignsim.scope import Scope, parse
 from alignsim.term import Term
 
+_USUAL = Place()
+
 
 @attrs.frozen(kw_only=True)
 class Parts:
@@ -51,9 +53,9 @@ class Parts:
 
     def place(self, role: str) -> Place:
         """Return where a role lives."""
-        return self.places.get(role, Place())
+        return self.places.get(role, _USUAL)
 
-    @property
+    @cached_property
     def pools(self) -> tuple[str, ...]:
         """The pools of devices, in the order of their first role."""
         return tuple(dict.fromkeys(self.place(role).pool for role in self.algorithm.roles))
@@ -75,6 +77,14 @@ class Parts:
         place = self.place(role)
         return Scope(phase, role, stage, self.models.get(role), place.process, place.pool)
 
+    @cached_property
+    def _scopes(self) -> Mapping[str, Scope]:
+        return {role: self.scope(role=role) for role in self.algorithm.roles}
+
+    @cached_property
+    def _doing(self) -> Mapping[str, frozenset[str]]:
+        return {role: self.algorithm.activities(role) for role in self.algorithm.roles}
+
     def scopes(self, term: Term, roles: Iterable[str]) -> Iterator[tuple[str, Scope]]:
         """Yield every place that a term has a value at, as the owner's spelling and the scope."""
         owners: list[tuple[str, Scope, str | None]] = []  # spelling, scope, pool
@@ -83,9 +93,9 @@ class Parts:
             raise CompositionError(
                 Problem(term.name, f"is per {' and '.join(sorted(kinds))}; a term has one owner", term.origin)
             )
-        roles = [r for r in roles if term.during is None or term.during & self.algorithm.activities(r)]
+        roles = [r for r in roles if term.during is None or term.during & self._doing[r]]
         if "role" in kinds:
-            owners = [(role, self.scope(role=role), self.place(role).pool) for role in roles]
+            owners = [(role, self._scopes[role], self.place(role).pool) for role in roles]
         elif "model" in kinds:
             names = dict.fromkeys(self.models[r] for r in roles if r in self.models)
             owners = [(f"{{{name}}}", Scope(model=name), None) for name in names]
@@ -100,7 +110,7 @@ class Parts:
         for owner, scope, pool in owners:
             for phase in self._phases(term, scope.role):
                 for stage in self._stages(term, pool):
-                    yield owner, attrs.evolve(scope, phase=phase, stage=stage)
+                    yield owner, attrs.evolve(scope, phase=phase, stage=stage) if phase or stage else scope
 
     def _phases(self, term: Term, role: str | None) -> Iterable[str | None]:
         if "phase" not in term.per:
@@ -139,6 +149,11 @@ class Parts:
                         f"slot {slot.name!r} is unfilled for {role!r}, which does {', '.join(sorted(doing))}; "
                         "choose a component, or 'none'",
                     )
+        for role, fillings in self.components.items():
+            for component in fillings.values():
+                for activity in sorted(set(component.never) & self.algorithm.activities(role)):
+                    who = f"{component.slot.name} {component.name!r} is not for a role that does {activity!r}"
+                    yield Problem(f"{role}.{component.slot.name}", f"{who}: {component.never[activity]}")
         processes: dict[str, str] = {}
         for role in roles:
             place = self.place(role)

@@ -117,9 +117,10 @@ class PoolTotals:
             if path in wanted and (kind is None or scope.stage in (None, kind.name))
         ]
 
-    def _resident(self, kind: Kind) -> list[str]:
+    @cached_property
+    def _resident(self) -> frozenset[str]:
         events = len(self.parts.schedule.events)
-        return self._of(kind, (path for path in self.holders if len(self._live[path]) == events))
+        return frozenset(path for path in self.holders if len(self._live[path]) == events)
 
     # ---- nodes -----------------------------------------------------------------------------------------------
     def _path(self, event: str, kind: Kind, suffix: str = "") -> str:
@@ -146,8 +147,8 @@ class PoolTotals:
             members = self._of(kind, alive)
             if not members and not lanes:
                 continue
-            resident = [path for path in self._resident(kind) if path in members]
-            others = [path for path in members if path not in resident]
+            resident = [path for path in members if path in self._resident]
+            others = [path for path in members if path not in self._resident]
             if len(resident) > 1:
                 path = self._path("", kind, "_resident")
                 resident = [self._node(path, "sum", resident, f"{self.name} that is always there")]

@@ -13,6 +13,7 @@ from alignsim.errors import InvalidInput, Problem
 from alignsim.explain import Explanation, explain
 from alignsim.graph import TermGraph
 from alignsim.plan import Plan
+from alignsim.schedule import Schedule
 from alignsim.units import base_unit, human, quantity
 
 if TYPE_CHECKING:
@@ -125,6 +126,17 @@ class Result:
     def phases(self) -> dict[str, pint.Quantity[Any]]:
         """The largest total in each phase."""
         return {phase: self[path] for phase, path in self._phase_paths()}
+
+    @property
+    def instants(self) -> dict[str, pint.Quantity[Any]]:
+        """The total at every instant of a steady lap, in order, as in ``update:policy/loss``; of pools, the largest."""
+        schedule = Schedule.of(self.graph.parts.algorithm)
+        found: dict[str, pint.Quantity[Any]] = {}
+        for event in map(str, (e for e in schedule.events if e.lap == "steady")):
+            path = f"{event}.{self.resource}"
+            if path in self.graph.nodes or path in self.graph.aliases:
+                found[event] = self[path]
+        return found
 
     def _phase_paths(self, pool: str | None = None) -> Iterator[tuple[str, str]]:
         pools = self.graph.parts.pools

@@ -215,6 +215,14 @@ class Scenario(Question):
         """The total of the resource."""
         return (self.resource,)
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What its components do not count, and the slots that are filled with nothing; one line each."""
+        chosen = [component for role in self.algorithm.roles for component in self._fillings(role).values()]
+        empty = dict.fromkeys(c.slot.name for c in chosen if c == c.slot.none)
+        told = [f"whatever these slots stand for, as nothing fills them: {', '.join(empty)}"] if empty else []
+        return tuple(dict.fromkeys([*(line for component in chosen for line in component.left_out), *told]))
+
     def parts(self) -> Parts:
         """Return what the graph is composed of."""
         roles = self.algorithm.roles

@@ -16,10 +16,11 @@ from typing import Any
 import attrs
 import numpy as np
 
-from alignsim import Question, Scenarios, quantity
+from alignsim import Plan, Question, Result, Scenarios, default_registry, quantity
 from alignsim.compose import compose
 from alignsim.kernel import CHUNK, Kernel
 from alignsim.schedule import Schedule
+from alignsim.testing import Workbench
 from alignsim.units import base_unit
 from benchmarks import by_hand
 from benchmarks.measure import Times, calibration, interleaved, processes
@@ -157,6 +158,25 @@ def _composed(question: Question) -> Callable[[], Any]:
     return lambda: compose(question.parts())
 
 
+def largest_run() -> Iterable[Line | str]:
+    """The largest run that can be made of what is installed: composed, compiled, and evaluated once."""
+    run = max(Workbench(default_registry()).runs(), key=lambda run: len(run.graph.nodes))
+    graph, plan = run.graph, Plan.of(run.graph, run.graph.order)
+    calls: dict[str, Callable[[], Any]] = {
+        "compose": _composed(run),
+        "compile": lambda: Plan.of(graph, graph.order).run,
+        "plan.evaluate(), all values": lambda: plan.evaluate(),
+        "peak, phases, binding instant, range": lambda: Result(run, graph, run.resource).to_dict(),
+        _LOOP: calibration,
+    }
+    events, terms = len(graph.parts.schedule.events), sum(node.kind == "term" for node in graph.nodes.values())
+    chosen = ", ".join(f"{place}: {filling.name}" for place, filling in sorted(run.components.items()))
+    yield f"{run.algorithm.name}: {len(graph.nodes)} nodes, {terms} terms, {events} events; {chosen}"
+    times = interleaved(calls)
+    for name in calls:
+        yield _line(times, name, _LOOP)
+
+
 def command_line() -> Iterable[Line]:
     """How long people wait for ``alignsim --help``."""
     times = processes({"bare": _BARE, "help": ["-m", "alignsim.cli", "--help"]})
@@ -169,7 +189,13 @@ def _line(times: Times, name: str, base: str, target: float | None = None) -> Li
 
 def main() -> None:
     """Print the table, or the parts of it that are named: ``python -m benchmarks many_configurations``."""
-    every: tuple[Callable[[], Iterable[Line | str]], ...] = (imports, one_configuration, many_configurations, composing)
+    every: tuple[Callable[[], Iterable[Line | str]], ...] = (
+        imports,
+        one_configuration,
+        many_configurations,
+        composing,
+        largest_run,
+    )
     parts = {part.__name__: part for part in every}
     if find_spec("alignsim.cli"):
         parts["command_line"] = command_line

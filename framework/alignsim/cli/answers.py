@@ -13,7 +13,7 @@ from alignsim.plan import Plan
 from alignsim.result import Result
 from alignsim.views.amounts import amount, measured
 from alignsim.views.answer import asked as asked_line
-from alignsim.views.answer import assumed_table, fields_table, phases_table
+from alignsim.views.answer import assumed_table, fields_table, held_table, instants_table, phases_table
 from alignsim.views.plain import plain
 from alignsim.views.table import Table
 
@@ -47,12 +47,17 @@ def plain_answer(answer: Any, capacity: Given | None) -> dict[str, Any]:
     return told
 
 
-def show_answer(asked: Asked, answer: Any, told: str) -> None:
-    """Write an answer for people."""
+def show_answer(asked: Asked, answer: Any, told: str, *, instants: bool = False) -> None:
+    """Write an answer for people; of a run, also from instant to instant."""
     show_lines([asked_line(asked.question), *asked.notes])
     if isinstance(answer, Result):
         about = answer.graph.parts.resources[answer.resource].about
-        show(phases_table(answer.to_dict(), about))
+        data = answer.to_dict()
+        show(phases_table(data, about))
+        if instants:
+            totals = {event: total.magnitude for event, total in answer.instants.items()}
+            show(instants_table(totals, data["unit"]))
+        show(held_table(data["binding"], answer.graph, data["unit"]))
     elif attrs.has(type(answer)):
         show(fields_table(answer))
     else:

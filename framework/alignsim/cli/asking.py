@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from alignsim.cli.composing import OWN, SIZES, components, numbers, run_of
 from alignsim.cli.devices import Devices
 from alignsim.errors import InvalidInput, Problem
 from alignsim.given import Given
@@ -36,17 +37,22 @@ class Asked:
 
 
 def ask(registry: Registry, name: str | None, flags: Mapping[str, Any]) -> Asked:
-    """Return the scenario of that name, changed as the flags say; the reference case unless one is named.
+    """Return the scenario of that name, changed as the flags say.
+
+    Unless one is named, the flags describe a run of their own where they choose components or a batch; else they change
+    the reference case.
 
     Raises:
         InvalidInput: all that is wrong with the flags, each by its own name.
         UnknownName: a scenario, model, algorithm or accelerator that nobody offers.
     """
+    given = {flag: value for flag, value in flags.items() if value not in (None, ())}
+    if name is None and any(flag in given for flag in OWN):
+        return _own(registry, given)
     base = registry.scenarios[name or REFERENCE]
-    given = {flag: value for flag, value in flags.items() if value is not None}
     algorithm = given.pop("algorithm", None)
     gpus = given.pop("gpus", None)
-    told = ", ".join(f"{flag.replace('_', ' ')} {value}" for flag, value in given.items())
+    told = ", ".join(_told(flag, value) for flag, value in given.items())
     notes: list[str] = []
     problems: list[Problem] = []
     for role in MODELS:
@@ -71,6 +77,20 @@ def ask(registry: Registry, name: str | None, flags: Mapping[str, Any]) -> Asked
     if algorithm is not None:
         question = _as_run(question, registry.algorithms[algorithm], devices)
     return Asked(question, tuple(notes), capacity, left_out)
+
+
+def _own(registry: Registry, given: Mapping[str, Any]) -> Asked:
+    """Return the run that the flags describe by themselves."""
+    devices = Devices.read(given["gpus"], registry) if "gpus" in given else None
+    try:
+        question, notes = run_of(registry, given, devices)
+    except InvalidInput as error:
+        raise InvalidInput([attrs.evolve(p, field=_flag(p.field)) for p in error.problems]) from None
+    return Asked(question, tuple(notes), _capacity(question, devices), question.left_out)
+
+
+def _told(flag: str, value: Any) -> str:
+    return " ".join(value) if isinstance(value, tuple) else f"{flag.replace('_', ' ')} {value}"
 
 
 def _capacity(question: Any, devices: Devices | None) -> Given | None:
@@ -116,10 +136,14 @@ def _changes(base: Any, given: Mapping[str, Any], devices: Devices | None) -> di
             changes[field] = value
         elif flag in MODELS and "models" in fields:
             changes["models"] = {**changes.get("models", base.models), flag: value}
-        elif "layout" in fields if flag in FIELDS else flag.startswith("rollout_") and "givens" in fields:
+        elif flag == "component" and "components" in fields:
+            changes["components"] = {**base.components, **components(value)}
+        elif flag == "number" and "givens" in fields:
+            changes["givens"] = {**base.givens, **numbers(value)}
+        elif "layout" in fields if flag in FIELDS else flag in SIZES and "batch" in fields:
             changes[flag] = value
         else:
-            problems.append(Problem(f"--{flag.replace('_', '-')}", f"scenario {base.name} has nothing of the kind"))
+            problems.append(Problem(_spelt(flag), f"scenario {base.name} has nothing of the kind"))
     if devices is not None and "accelerator" in fields:
         changes["accelerator"] = devices.accelerator
     if problems:
@@ -132,8 +156,12 @@ def _flag(field: str) -> str:
     name = field.rpartition(".")[2]
     flags = {scenario: flag for flag, scenario in FIELDS.items()}
     flag = flags.get(name, name)
-    known = (*FIELDS, *MODELS, "rollout_sequences", "rollout_tokens", "device_memory")
-    return f"--{flag.replace('_', '-')}" if flag in known else field
+    known = (*FIELDS, *MODELS, *SIZES, "device_memory")
+    return _spelt(flag) if flag in known else field
+
+
+def _spelt(flag: str) -> str:
+    return "--set" if flag == "number" else f"--{flag.replace('_', '-')}"
 
 
 def _as_run(question: Any, algorithm: Any, devices: Devices | None) -> Any:

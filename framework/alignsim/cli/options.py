@@ -50,6 +50,15 @@ def named(catalogue: str, *more: str) -> Decorator:
     return click.argument("name", required=False, shell_complete=complete(catalogue, *more))
 
 
+def _fillings(ctx: click.Context, _: click.Parameter, begun: str) -> list[str]:
+    """Complete ``SLOT=NAME``."""
+    try:
+        known = [key.replace(":", "=", 1) for key in ctx.ensure_object(State).registry.components]
+    except Exception:  # as above
+        return []
+    return [choice for choice in known if choice.startswith(begun)]
+
+
 _CASE: tuple[Decorator, ...] = (
     click.option("--policy", metavar="MODEL", shell_complete=complete("architectures"), help="The model to align."),
     click.option(
@@ -61,6 +70,27 @@ _CASE: tuple[Decorator, ...] = (
     click.option("--tensor", type=int, metavar="N", help="Tensor-parallel ranks."),
     click.option("--pipeline", type=int, metavar="N", help="Pipeline stages."),
     click.option("--data", type=int, metavar="N", help="Data-parallel replicas."),
+    click.option(
+        "-c",
+        "--component",
+        multiple=True,
+        metavar="SLOT=NAME",
+        shell_complete=_fillings,
+        help="A choice of the run, such as loss=cross-entropy; or of one role, critic.loss=score. May be repeated.",
+    ),
+    click.option(
+        "--micro-batch", type=int, metavar="N", help="Samples of one forward and backward; a pair is one sample."
+    ),
+    click.option("--sequence-tokens", type=int, metavar="N", help="Tokens of a row, prompt and completion."),
+    click.option("--prompt-tokens", type=int, metavar="N", help="Tokens of the prompt among them."),
+    click.option("--accumulation-steps", type=int, metavar="N", help="Micro-batches before a step of the optimizer."),
+    click.option(
+        "--set",
+        "number",
+        multiple=True,
+        metavar="PATH=NUMBER",
+        help="A number set on purpose, such as policy.lora_rank=64. May be repeated.",
+    ),
     click.option("--rollout-sequences", type=int, metavar="N", help="Sequences generated together."),
     click.option("--rollout-tokens", type=int, metavar="N", help="Tokens cached for each of them."),
     click.option("--device-memory", metavar="AMOUNT", help="Memory of one device with its unit, such as '80 GB'."),

@@ -15,19 +15,25 @@ from alignsim.cli.state import State
 @click.argument("scenario", required=False, shell_complete=complete("scenarios"))
 @case_options
 @json_option
+@click.option("--instants", is_flag=True, help="Also show a run from instant to instant.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit status is the answer.")
 @plugin_option
 @click.pass_context
-def command(ctx: click.Context, /, scenario: str | None, as_json: bool, quiet: bool, **flags: Any) -> None:
+def command(
+    ctx: click.Context, /, scenario: str | None, as_json: bool, instants: bool, quiet: bool, **flags: Any
+) -> None:
     """Answer SCENARIO: whether it fits, and what fills the memory.
 
     Without SCENARIO, the reference case is answered: PPO against DPO with Llama-2-70B. Options change the scenario.
-    With --algorithm the answer is that of one run, phase by phase.
+    With --algorithm the answer is that of one run, phase by phase. Options that choose components or a batch, such as
+    --component and --micro-batch, describe a run of their own, and nothing is taken from the reference case.
 
     \b
     alignsim run
     alignsim run --policy Llama-3.1-8B --tensor 4 --pipeline 1 --gpus 8xH100-SXM5-80GB
-    alignsim run --algorithm DPO
+    alignsim run --algorithm SFT --policy Llama-3.2-1B --micro-batch 4 --sequence-tokens 2048 -c engine=single-device \
+      -c precision=bf16 -c optimizer=adamw-fused -c adapter=full -c recompute=full -c attention=flash \
+      -c packing=padded -c loss=cross-entropy -c layers=transformers
     """  # noqa: D301 - click wants the backspace itself
     from alignsim.cli.answers import plain_answer, show_answer, verdict
     from alignsim.cli.asking import ask
@@ -39,6 +45,6 @@ def command(ctx: click.Context, /, scenario: str | None, as_json: bool, quiet: b
     if as_json and not quiet:
         show_json(plain_answer(answer, asked.capacity))
     elif not quiet:
-        show_answer(asked, answer, told)
+        show_answer(asked, answer, told, instants=instants)
     if fits is False:
         ctx.exit(NO)

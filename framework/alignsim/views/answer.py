@@ -7,7 +7,9 @@ from typing import Any
 
 import attrs
 
+from alignsim.batch import Batch
 from alignsim.graph import TermGraph
+from alignsim.units import human
 from alignsim.views.amounts import amount, count, gb, gib, share, short
 from alignsim.views.docs import attribute_docs
 from alignsim.views.table import Table
@@ -29,13 +31,18 @@ def asked(question: Any) -> str:
     for field in attrs.fields(type(question)):
         value = getattr(question, field.name)
         if field.name not in MACHINERY and value is not None and value != () and value != {}:
-            told.append(f"{spoken(field.name)} {_laid_out(value)}")
+            told.append(_sizes(value) if isinstance(value, Batch) else f"{spoken(field.name)} {_laid_out(value)}")
     return f"{question.name}: {', '.join(told)}"
 
 
 def _laid_out(value: Any) -> str:
     degrees = [getattr(value, name, None) for name in ("tensor", "pipeline", "data")]
     return short(value) if None in degrees else " x ".join(map(str, degrees))
+
+
+def _sizes(batch: Batch) -> str:
+    sizes = ((field.name, getattr(batch, field.name)) for field in attrs.fields(Batch))
+    return ", ".join(f"{spoken(name)} {count(size)}" for name, size in sizes if isinstance(size, int))
 
 
 def fields_table(answer: Any) -> Table:
@@ -64,8 +71,8 @@ def phases_table(answer: Mapping[str, Any], about: str, terms: int = 3) -> Table
     unit = answer["unit"]
     rows = []
     for phase, instant in answer["phases"].items():
-        largest = list(instant["terms"].items())[:terms]
-        more = len(instant["terms"]) - len(largest)
+        live = [(path, value) for path, value in instant["terms"].items() if value]
+        largest, more = live[:terms], len(live[terms:])
         told = ", ".join(f"{path} {amount(value, unit).partition(' (')[0]}" for path, value in largest)
         cells = (f"{gib(instant['value'])} GiB", f"{gb(instant['value'])} GB") if unit == "byte" else None
         value = cells or (amount(instant["value"], unit), "")
@@ -90,8 +97,28 @@ def _peak(answer: Mapping[str, Any]) -> Iterator[str]:
         yield f"next: {amount(answer['runner_up']['value'], unit)} at {_instant(answer['runner_up'])}"
 
 
+def held_table(binding: Mapping[str, Any], graph: TermGraph, unit: str) -> Table:
+    """Return what is live at an instant, largest first, each with what it is; what is nothing there is left out."""
+    rows = []
+    for path, value in binding["terms"].items():
+        if value:
+            term = graph[path].term
+            rows.append((path, human(value, unit), term.formula.summary.removesuffix(".") if term else ""))
+    return Table.of(f"At {_instant(binding)}", ["held", ">how much", "what it is"], rows)
+
+
+def instants_table(totals: Mapping[str, float], unit: str) -> Table:
+    """Return the total at every instant of a lap, in order."""
+    rows = ((event, human(total, unit)) for event, total in totals.items())
+    return Table.of("From instant to instant", ["instant", ">in all"], rows)
+
+
 def assumed_table(graph: TermGraph, outputs: tuple[str, ...], values: Mapping[str, float]) -> Table:
-    """Return the numbers that nobody asked for and that mattered: defaults and parameter counts, with their source."""
+    """Return the numbers that nobody asked for and that mattered: defaults and parameter counts, with their source.
+
+    Zeros add nothing, and the switches that a slot promises are what choosing its component means.
+    """
+    promised = {name for filled in graph.parts.components.values() for c in filled.values() for name in c.slot.promises}
     rows: list[tuple[str, str, str]] = []
     defaults: dict[tuple[str, str, str], list[str]] = {}
     for path in graph.needed(outputs):
@@ -101,6 +128,8 @@ def assumed_table(graph: TermGraph, outputs: tuple[str, ...], values: Mapping[st
             source = node.given.source if node.given else "counted from its shape"
             rows.append((f"parameters of {owner.strip('{}')}", count(values[path]), source))
         elif node.given is not None and node.given.obtained == "default":
+            if values[path] == 0 or (name in promised and not node.given.unit):
+                continue
             key = name, amount(node.given.value, node.given.unit), node.given.source
             defaults.setdefault(key, []).append(owner)
     for (name, value, source), owners in defaults.items():

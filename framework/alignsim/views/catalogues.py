@@ -123,18 +123,17 @@ def scenarios_table(scenarios: Iterable[Any]) -> Table:
 
 def components_table(components: Iterable[Component]) -> Table:
     """Return the components by slot, one a row."""
-    rows = (
-        (f"{c.slot.name}:{c.name}", ", ".join(t.name for t in c.terms), ", ".join(c.defaults), c.source)
-        for c in components
-    )
-    return Table.of("Components", ["slot:name", "terms", "defaults", "source"], rows)
+    rows = ((f"{c.slot.name}:{c.name}", len(c.terms), len(c.defaults), c.source) for c in components)
+    return Table.of("Components", ["slot:name", ">terms", ">defaults", "source"], rows)
 
 
 def component_tables(component: Component) -> Iterator[Table]:
-    """Yield a component's slot, its formulas and its defaults."""
+    """Yield a component's slot with what it promises, its formulas and its defaults."""
     slot = component.slot
-    told = [("slot", slot.name), ("about", slot.about), ("promises", ", ".join(slot.promises))]
+    promises = ", ".join(f"{name} ({unit})" if unit else name for name, unit in slot.promises.items())
+    told = [("slot", slot.name), ("about", slot.about), ("promises", promises)]
     told += [("required for", ", ".join(sorted(slot.required_for))), ("source", component.source)]
+    told += [("left out", line) for line in component.left_out]
     yield Table.of(f"{slot.name}:{component.name}", ["", ""], [row for row in told if row[1]])
     if component.terms:
         terms = ((t.name, t.formula.equation, t.unit, t.source) for t in component.terms)

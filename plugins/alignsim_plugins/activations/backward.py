@@ -17,15 +17,27 @@ def live_layer(
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=TRACES)
-def recomputed_layer(live_layer: Any, recomputes: Any, forward_end_work: Any, hidden: Any, half: Any = BF16) -> Any:
-    """The end of recomputing a layer, before its backward begins."""
-    return recomputes * (live_layer + forward_end_work + half * hidden)
+def recomputed_layer(
+    live_layer: Any,
+    recomputes: Any,
+    forward_end_work: Any,
+    adapter_recomputed: Any,
+    residual_bytes: Any,
+    hidden: Any,
+    half: Any = BF16,
+) -> Any:
+    """The end of recomputing a layer, before its backward begins, or an instant at an adapter before that."""
+    return recomputes * (
+        live_layer + maths.maximum(forward_end_work + half * hidden, adapter_recomputed + residual_bytes * hidden)
+    )
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=TRACES)
-def mlp_backward(live_layer: Any, residual_bytes: Any, hidden: Any, inner_bytes: Any, mlp_width: Any) -> Any:
-    """All that is kept, the output's gradient, and two gradients of the inner width."""
-    return live_layer + residual_bytes * hidden + 2 * inner_bytes * mlp_width
+def mlp_backward(
+    live_layer: Any, residual_bytes: Any, hidden: Any, inner_bytes: Any, mlp_width: Any, adapter_backward: Any
+) -> Any:
+    """All that is kept, the output's gradient, and two gradients of the inner width; what adapters need beside."""
+    return live_layer + residual_bytes * hidden + 2 * inner_bytes * mlp_width + adapter_backward
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=TRACES)

@@ -52,15 +52,17 @@ def held_frozen_head_cast(frozen_head_cast: Any) -> Any:
 
 
 @trained(live=at("backward_last_layer"))
-def casts_in_last_layer(casts_kept: Any, head_cast: Any) -> Any:
-    """The head's is done with."""
-    return casts_kept - head_cast
+def casts_in_last_layer(
+    casts_kept: Any, head_cast: Any, recomputes_last: Any, one_layer_casts: Any, adapter_casts: Any, layers: Any
+) -> Any:
+    """The head's is done with; recomputed, the layer's own are made again."""
+    return casts_kept - head_cast + recomputes_last * (one_layer_casts + adapter_casts / layers)
 
 
 @trained(live=at("backward_first_layer"))
-def casts_in_first_layer(one_layer_casts: Any) -> Any:
+def casts_in_first_layer(one_layer_casts: Any, adapter_casts: Any, layers: Any) -> Any:
     """Only one layer's are left, or made again."""
-    return one_layer_casts
+    return one_layer_casts + adapter_casts / layers
 
 
 @trained(live=span("forward_layers", "loss", without=("loss",)))

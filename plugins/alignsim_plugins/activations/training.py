@@ -35,15 +35,21 @@ def last_layer_forward(
     attention_backward_work: Any,
     input_norm_saved: Any,
     layer_saved: Any,
+    frozen: Any,
+    residual_bytes: Any,
+    compute_bytes: Any,
+    hidden: Any,
     tokens: Any,
+    fp32: Any = FP32,
 ) -> Any:
     """The last layer's worst instant beside what is kept: its whole working set if recomputed later, else its end."""
-    return maths.where(
+    return tokens * maths.where(
         recomputes_last > 0,
-        forward_work * tokens,
+        forward_work,
         maths.maximum(
-            forward_end_work * tokens,
-            maths.where(attention_backward_work > 0, (forward_work + input_norm_saved - layer_saved) * tokens, 0),
+            forward_end_work
+            + frozen * maths.where(residual_bytes < fp32, 2 * residual_bytes + compute_bytes, residual_bytes) * hidden,
+            maths.where(attention_backward_work > 0, forward_work + input_norm_saved - layer_saved, 0),
         ),
     )
 
@@ -91,6 +97,7 @@ def last_layer_backward(
     layer_saved: Any,
     final_norm_saved: Any,
     norm_output_unsaved: Any,
+    frozen: Any,
     hidden: Any,
     tokens: Any,
     fp32: Any = FP32,
@@ -101,7 +108,7 @@ def last_layer_backward(
         backward_of_layer,
         maths.maximum(
             backward_of_layer - layer_saved * tokens,
-            final_norm_saved + norm_output_unsaved + 4 * fp32 * hidden * tokens,
+            final_norm_saved + norm_output_unsaved + (4 + frozen) * fp32 * hidden * tokens,
         ),
     )
 

@@ -119,7 +119,7 @@ def adapters_of_layer(
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=SOURCE)
-def adapter_saved(
+def lora_saved(
     adapters_of_layer: Any,
     lora_rank: Any,
     adapter_operand: Any,
@@ -135,6 +135,12 @@ def adapter_saved(
         adapter_operand * distinct_inputs,
         (adapter_operand + (lora_dropout > 0) * truth) * adapter_inputs,
     )
+
+
+@term("byte/token", per={"role"}, during={"train"}, source=SOURCE)
+def adapter_saved(lora_saved: Any) -> Any:
+    """What its two thin matrices keep, and nothing else."""
+    return lora_saved
 
 
 @term("byte/token", per={"role"}, source=SOURCE)
@@ -228,6 +234,40 @@ def adapter_forward_end(
     )
 
 
+@term("byte/token", per={"role"}, during={"train"}, source=SOURCE)
+def adapter_recomputed(
+    adapts_up: Any,
+    adapts_down: Any,
+    adapted_ffn: Any,
+    hidden: Any,
+    compute_bytes: Any,
+    residual_bytes: Any,
+    adapter_operand: Any,
+    adapter_shares: Any,
+    lora_dropout: Any,
+    truth: Any = BOOL,
+) -> Any:
+    """At the projection up: B(A(x)) and that scaled, not yet what the adapter of down keeps.
+
+    Beside them the norm's output, unless adapters keep it, the residual, and the output's gradient as down's adapter
+    and down itself take it.
+    """
+    return (
+        (adapts_up > 0)
+        * (adapted_ffn > 0)
+        * (
+            2 * adapter_operand * adapted_ffn
+            - (adapts_down > 0) * (adapter_operand + (lora_dropout > 0) * truth) * adapted_ffn
+            + (
+                (2 - adapter_shares) * residual_bytes
+                + adapter_operand
+                + (adapter_operand > compute_bytes) * compute_bytes
+            )
+            * hidden
+        )
+    )
+
+
 @term("byte/token", per={"role"}, during={"train"}, source=TRACES)
 def first_layer_unsaved(
     hidden: Any,
@@ -263,11 +303,13 @@ ACTIVATIONS = (
     adapter_inputs,
     distinct_inputs,
     adapters_of_layer,
+    lora_saved,
     adapter_saved,
     up_adapter_work,
     down_adapter_work,
     adapter_forward_work,
     adapter_forward_end,
+    adapter_recomputed,
     first_layer_unsaved,
     adapter_casts,
 )

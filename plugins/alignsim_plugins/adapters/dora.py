@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
-
 from alignsim import Component, at, hookimpl, maths, span, term
 from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.adapters import activations
 from alignsim_plugins.adapters.slot import ADAPTER
 from alignsim_plugins.adapters.targets import DEFAULTS, TARGETS
+from alignsim_plugins.elements import FP32
 
 SOURCE = "Liu et al. 2024 (DoRA), sections 4.2 and 4.3; peft 0.21: tuners/lora/dora.py, DoraLinearLayer.forward"
 
@@ -79,6 +78,30 @@ def adapter_saved(
     """What LoRA keeps, B(A(x)), and the frozen projection's result; where x is dropped, that is made again."""
     return lora_saved + adapter_outputs * (
         adapter_operand + maths.where(lora_dropout > 0, adapter_operand, compute_bytes)
+    )
+
+
+@term("byte/token", per={"role"}, source=SOURCE)
+def up_adapter_work(
+    adapts_up: Any,
+    adapted_ffn: Any,
+    hidden: Any,
+    compute_bytes: Any,
+    residual_bytes: Any,
+    adapter_operand: Any,
+    adapter_bytes: Any,
+    adapter_copies: Any,
+    lora_dropout: Any,
+    fp32: Any = FP32,
+) -> Any:
+    """At the projection up: gate and up, B(A(x)), both rescaled, that times alpha; where x is dropped, up once more."""
+    return (
+        (adapts_up > 0)
+        * (adapted_ffn > 0)
+        * (
+            (2 * compute_bytes + adapter_operand * (1 + (lora_dropout > 0)) + 3 * fp32) * adapted_ffn
+            + (compute_bytes + residual_bytes + adapter_copies * fp32 + (lora_dropout > 0) * adapter_bytes) * hidden
+        )
     )
 
 
@@ -146,13 +169,13 @@ def merged_in_inference(merged_matrix: Any) -> Any:
     return merged_matrix
 
 
-LORA_SAVED = attrs.evolve(activations.adapter_saved, name="lora_saved")
 OWN = (
     adapter_outputs,
     adapted_matrices,
     trained_vectors,
     trainable_parameters,
     adapter_saved,
+    up_adapter_work,
     scales_saved,
     held_scales,
     scales_of_first_layer,
@@ -166,7 +189,7 @@ NAMES = {term.name for term in OWN}
 DORA = Component(
     name="dora",
     slot=ADAPTER,
-    terms=(*OWN, LORA_SAVED, *(term for term in (*TARGETS, *activations.ACTIVATIONS) if term.name not in NAMES)),
+    terms=(*OWN, *(term for term in (*TARGETS, *activations.ACTIVATIONS) if term.name not in NAMES)),
     defaults={name: constant for name, constant in DEFAULTS.items() if name not in NAMES},
     source=SOURCE,
 )

@@ -36,6 +36,8 @@ FULL = Component(
             "adapter_saved",
             "adapter_forward_work",
             "adapter_forward_end",
+            "adapter_recomputed",
+            "adapter_backward",
             "first_layer_unsaved",
             "adapter_casts",
             "projection_bytes",

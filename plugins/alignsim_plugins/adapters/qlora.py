@@ -120,6 +120,24 @@ def adapter_saved(
     )
 
 
+@term("byte/token", per={"role"}, source=f"{PEFT}: result.clone()")
+def up_adapter_work(
+    adapts_up: Any, adapted_ffn: Any, hidden: Any, inner_bytes: Any, residual_bytes: Any, adapter_operand: Any
+) -> Any:
+    """At the projection up: the activated gate, a copy of the result, B(A(x)) scaled, and the sum of the two."""
+    return (
+        (adapts_up > 0)
+        * (adapted_ffn > 0)
+        * ((3 * inner_bytes + adapter_operand) * adapted_ffn + 2 * residual_bytes * hidden)
+    )
+
+
+@term("byte/token", per={"role"}, during={"train"}, source=f"{CODE}; {PEFT}: torch 2.13, live storages")
+def adapter_backward(adapts_down: Any, adapted_ffn: Any, inner_bytes: Any, adapter_operand: Any) -> Any:
+    """The product's gradients from the adapter and from the projection, and their sum, when the adapter's x is gone."""
+    return (adapts_down > 0) * adapted_ffn * maths.maximum(inner_bytes - adapter_operand, 0)
+
+
 @term("byte", per={"role"}, source=f"{CODE}: dequantised for every product of backward, in the format of arithmetic")
 def dequantised(
     compute_bytes: Any, hidden: Any, adapted_ffn: Any, query_width: Any, inner_bytes: Any, tokens: Any
@@ -151,6 +169,8 @@ OWN = (
     adapter_copies,
     adapter_shares,
     adapter_saved,
+    up_adapter_work,
+    adapter_backward,
     dequantised,
     dequantised_in_training,
     dequantised_in_inference,

@@ -22,6 +22,8 @@ ADAPTER = Slot(
         "adapter_saved": "byte/token",
         "adapter_forward_work": "byte/token",
         "adapter_forward_end": "byte/token",
+        "adapter_recomputed": "byte/token",
+        "adapter_backward": "byte/token",
         "first_layer_unsaved": "byte/token",
         "adapter_casts": "byte",
         "projection_bytes": "byte",
@@ -32,17 +34,23 @@ ADAPTER = Slot(
 )
 """What is promised:
 
-- ``trainable_parameters`` and ``gradient_bytes`` of each;
+- ``trainable_parameters``: those that get gradients;
+- ``gradient_bytes``: of the gradient of each;
 - ``largest_trained``: parameters of the largest tensor that is trained;
-- ``trained_embedding``, ``trained_head``, ``trained_vectors``, ``trained_experts``: those of the embedding, of a head
-  of its own, of tensors of one dimension and of three;
+- ``trained_embedding``: trained parameters of the embedding;
+- ``trained_head``: those of a head of its own;
+- ``trained_vectors``: those in tensors of one dimension;
+- ``trained_experts``: those in tensors of three;
 - ``trained_edges``: rows and columns of all trained matrices, experts' included;
-- ``largest_inner``: the largest trained matrix of a layer, and its shorter ``inner_side``;
+- ``largest_inner``: the largest trained matrix of a layer;
+- ``inner_side``: its shorter side;
 - ``frozen``: 1 if the model itself gets no gradients;
 - ``adapter_weights``: of the adapters;
 - ``adapter_saved``: what adapters keep for backward, per token and layer;
 - ``adapter_forward_work``: live within a layer's forward at its adapters' worst instant, 0 without adapters;
 - ``adapter_forward_end``: still live when the last projection of a layer is done;
+- ``adapter_recomputed``: live at an adapter while a layer is recomputed, less all that the layer keeps; 0 without;
+- ``adapter_backward``: what the backward of down's adapter holds more than that of the MLP's product, 0 without;
 - ``first_layer_unsaved``: what the first layer need not keep, since its input needs no gradient;
 - ``adapter_casts``: copies of the adapters in the format of arithmetic;
 - ``projection_bytes``: of an element that a projection gives, where that is wider than arithmetic, else 0;

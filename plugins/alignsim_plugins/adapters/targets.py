@@ -22,7 +22,7 @@ DEFAULTS = {
     "lora_dropout": Const(0, source="peft 0.21: LoraConfig, lora_dropout=0.0; any rate above 0 costs the same"),
     "adapter_bytes": Const(4, "byte/parameter", source="peft 0.21: autocast_adapter_dtype=True makes adapters 32-bit"),
     "frozen": Const(1, source=SOURCE),
-    **{name: ADAPTER.none.defaults[name] for name in ("projection_bytes", "quantised_matrices")},
+    **{name: ADAPTER.none.defaults[name] for name in ("projection_bytes", "quantised_matrices", "adapter_backward")},
     **{
         name: Const(0, "parameter", source="adapters are matrices inside the layers")
         for name in ("trained_embedding", "trained_head", "trained_vectors", "trained_experts")

@@ -53,9 +53,21 @@ def inner_matrices(experts: Any, gated: Any, hidden: Any, expert_ffn: Any, ffn: 
 
 
 @term("parameter", per={"model"}, source="torch.autocast casts the operands of matrix multiplications")
-def cast_matrices(hidden: Any, query_width: Any, key_width: Any, inner_matrices: Any, experts: Any) -> Any:
+def cast_matrices(
+    hidden: Any,
+    query_width: Any,
+    key_width: Any,
+    kv_lora_rank: Any,
+    latent_attention_parameters: Any,
+    inner_matrices: Any,
+    experts: Any,
+) -> Any:
     """The matrices of one layer: projections of attention, MLP and router."""
-    return 2 * hidden * (query_width + key_width) + inner_matrices + experts * hidden
+    return (
+        maths.where(kv_lora_rank > 0, latent_attention_parameters, 2 * hidden * (query_width + key_width))
+        + inner_matrices
+        + experts * hidden
+    )
 
 
 @term("parameter", per={"model"}, source="the parts counted in architectures/parameters.py")

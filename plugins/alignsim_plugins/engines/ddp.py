@@ -15,6 +15,7 @@ from alignsim_plugins.engines.gradients import gradients_at_the_end, growing_gra
 from alignsim_plugins.engines.single_device import ALONE, AS_STORED, model_parallel_devices
 from alignsim_plugins.engines.slot import ENGINE
 from alignsim_plugins.engines.states import (
+    COMMUNICATION,
     WHOLE,
     held_inputs,
     held_master_weights,
@@ -103,6 +104,7 @@ DDP = Component(
         "gradient_as_bucket_view": Limit(1, because="1 makes gradients parts of the buckets, 0 copies them there"),
     },
     source=SOURCE,
+    left_out=COMMUNICATION,
 )
 
 

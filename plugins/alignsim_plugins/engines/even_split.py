@@ -36,6 +36,11 @@ EVEN_SPLIT = Component(
     defaults={"gradient_shards": Const(1, "device", source=SOURCE)},
     limits={"gathers_cast": AS_STORED},
     source=SOURCE,
+    left_out=(
+        "contexts, communicators and what the allocator wastes",
+        "sharding over data-parallel replicas: each holds a copy",
+        "the embedding on the first pipeline stage and the head on the last: all stages are even",
+    ),
 )
 
 

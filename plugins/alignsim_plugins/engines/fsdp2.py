@@ -14,7 +14,7 @@ from alignsim_plugins.engines.fsdp2_backward import BACKWARD
 from alignsim_plugins.engines.fsdp2_forward import FORWARD, INFERENCE
 from alignsim_plugins.engines.fsdp2_units import SOURCE, UNITS
 from alignsim_plugins.engines.slot import ENGINE
-from alignsim_plugins.engines.states import STATES
+from alignsim_plugins.engines.states import COMMUNICATION, STATES
 
 NOT_DIVIDED = "fully_shard divides states, and every rank computes whole layers; use data ranks"
 
@@ -50,6 +50,7 @@ FSDP2 = Component(
     defaults={**OPTIONS, **TRAINING},
     limits=LIMITS,
     source=SOURCE,
+    left_out=COMMUNICATION,
 )
 
 

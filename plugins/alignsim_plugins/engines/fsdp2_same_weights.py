@@ -17,6 +17,7 @@ from alignsim_plugins.engines.fsdp2_forward import (
 )
 from alignsim_plugins.engines.fsdp2_units import SOURCE, UNITS
 from alignsim_plugins.engines.slot import ENGINE
+from alignsim_plugins.engines.states import COMMUNICATION
 
 FSDP2_SAME_WEIGHTS = Component(
     name="fsdp2-same-weights",
@@ -31,7 +32,9 @@ FSDP2_SAME_WEIGHTS = Component(
     ),
     defaults={**OPTIONS, "gradients_exist": Const(0, source="there is no backward")},
     limits=LIMITS,
+    never={"train": "it holds no shards of its own; choose an engine that does"},
     source=f"{SOURCE}; peft: disable_adapter()",
+    left_out=COMMUNICATION,
 )
 
 

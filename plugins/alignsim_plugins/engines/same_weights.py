@@ -15,6 +15,7 @@ SAME_WEIGHTS = Component(
     slot=ENGINE,
     terms=(model_parallel_devices, *MADE),
     defaults={"gradient_shards": WHOLE["gradient_shards"]},
+    never={"train": "it holds no weights of its own; choose an engine that does"},
     source="peft: disable_adapter(); TRL: no reference model is made where the policy has adapters",
 )
 

@@ -8,7 +8,7 @@ from typing import Any
 from alignsim import Component, Limit, hookimpl, term
 from alignsim_plugins.engines.gradients import GRADIENTS
 from alignsim_plugins.engines.slot import ENGINE
-from alignsim_plugins.engines.states import STATES, WHOLE
+from alignsim_plugins.engines.states import FIXED, STATES, WHOLE
 
 SOURCE = "one device: nothing is divided"
 AS_STORED = Limit(0, because="weights are used as they are stored; choose a precision that says so, or autocast")
@@ -34,6 +34,7 @@ SINGLE_DEVICE = Component(
     defaults=WHOLE,
     limits={**ALONE, "gathers_cast": AS_STORED},
     source=SOURCE,
+    left_out=FIXED,
 )
 
 

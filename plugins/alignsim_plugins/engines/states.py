@@ -13,7 +13,7 @@ NO_ADAPTERS = Const(0, "byte", source="a role that is not trained has no adapter
 
 @term("byte", per={"role"}, resource="device", live=resident, source=SOURCE)
 def held_weights(weights: Any, weight_shards: Any, adapter_weights: Any = NO_ADAPTERS) -> Any:
-    """A share of the weights, and of those of adapters."""
+    """Weights, and those of adapters: this device's share."""
     return (weights + adapter_weights) / weight_shards
 
 
@@ -32,7 +32,7 @@ def held_master_weights(master_weights: Any, optimizer_shards: Any) -> Any:
     source="torch/optim: state is made in the first step",
 )
 def held_optimizer_state(optimizer_state: Any, optimizer_shards: Any) -> Any:
-    """A share of what the optimizer keeps between steps."""
+    """What the optimizer keeps between steps: this device's share."""
     return optimizer_state / optimizer_shards
 
 
@@ -82,3 +82,9 @@ WHOLE = {
     for name in ("weight_shards", "gradient_shards", "optimizer_shards")
 }
 """Nothing is divided."""
+
+FIXED = ("the device's context, workspaces of libraries, and what the allocator rounds up, caches and fragments",)
+"""What an engine that counts tensors leaves out."""
+
+COMMUNICATION = (*FIXED, "contexts and buffers of NCCL's communicators")
+"""The same where devices communicate."""

@@ -75,9 +75,9 @@ def resident_state(optimizer_states: Any, one_state: Any, paged_state: Any, page
     live=resident,
     source="cudaMallocManaged, as bitsandbytes calls it",
 )
-def paged_out_state(paged_state: Any, paged_share: Any) -> Any:
-    """Pages that are on the host."""
-    return (1 - paged_share) * paged_state
+def paged_out_state(paged_state: Any) -> Any:
+    """Room on the host for all pages: any of them may have to leave the device."""
+    return paged_state
 
 
 def _component(name: str, states: int, *, paged: bool) -> Component:

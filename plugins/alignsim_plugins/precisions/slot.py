@@ -20,7 +20,8 @@ PRECISION = Slot(
 )
 """What is promised:
 
-- ``weight_bytes``, ``weight_gradient_bytes``: of a stored parameter and of its gradient;
+- ``weight_bytes``: of a stored parameter;
+- ``weight_gradient_bytes``: of its gradient;
 - ``master_bytes``: of the copy of a trained weight that the optimizer updates, 0 if it updates the weight itself;
 - ``compute_bytes``: of an operand of a matrix multiplication;
 - ``residual_bytes``: of an element of the residual stream;

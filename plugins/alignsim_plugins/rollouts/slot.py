@@ -10,3 +10,8 @@ ROLLOUT = Slot(
     required_for=frozenset({"generate"}),
     about="what generates, and the keys and values it keeps",
 )
+"""What is promised:
+
+- ``kv_cache``: keys and values of all rollout sequences in all layers;
+- ``kv_cache_per_device``: the share of one device.
+"""

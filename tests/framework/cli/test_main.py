@@ -117,7 +117,7 @@ def test_names_are_completed():
 
 def test_a_terminal_gets_drawn_tables(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "160")
     monkeypatch.setenv("NO_COLOR", "1")
     assert main(["algorithms"]) == 0
     out = capsys.readouterr().out

@@ -1,0 +1,118 @@
+"""A run that the flags of a command line describe by themselves: nothing of it is the reference case's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from alignsim.algorithm import Algorithm
+from alignsim.architecture import Architecture
+from alignsim.batch import Batch
+from alignsim.cli.devices import Devices
+from alignsim.errors import InvalidInput, Problem
+from alignsim.given import Inputs
+from alignsim.layout import Layout
+from alignsim.registry import Registry
+from alignsim.scenario import Scenario
+
+CHOICES = ("component", "number")
+SIZES = tuple(field.name for field in attrs.fields(Batch) if field.name not in {f.name for f in attrs.fields(Inputs)})
+OWN = (*CHOICES, *(size for size in SIZES if not size.startswith("rollout_")))
+"""The flags that the reference case has nothing to do with: with one of them, a run is described."""
+
+DEGREES = ("tensor", "pipeline", "data")
+SCALAR = ("critic", "reward")
+"""Roles whose model gives one number a token."""
+
+
+def pairs(flag: str, texts: Iterable[str], example: str) -> dict[str, str]:
+    """Return ``NAME=VALUE`` texts as a dictionary.
+
+    Raises:
+        InvalidInput: one is no such text, or names what another one names.
+    """
+    found: dict[str, str] = {}
+    problems = []
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            problems.append(Problem(f"--{flag}", f"expected a name, = and a value, such as {example}; got {text!r}"))
+        elif name in found:
+            problems.append(Problem(f"--{flag}", f"names {name!r} twice"))
+        found[name] = value
+    if problems:
+        raise InvalidInput(problems)
+    return found
+
+
+def components(texts: Iterable[str]) -> dict[str, str]:
+    """Return fillings by slot, or by role and slot."""
+    return pairs("component", texts, "loss=cross-entropy or critic.loss=score")
+
+
+def numbers(texts: Iterable[str]) -> dict[str, Any]:
+    """Return numbers by path; a text that is no number has a unit."""
+    return {path: _number(text) for path, text in pairs("set", texts, "policy.lora_rank=64").items()}
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def run_of(registry: Registry, flags: Mapping[str, Any], devices: Devices | None) -> tuple[Scenario, list[str]]:
+    """Return the run that the flags describe, and what was decided for the user.
+
+    Raises:
+        InvalidInput: all that is wrong with the flags.
+        UnknownName: a model, algorithm or component that nobody offers.
+    """
+    given = dict(flags)
+    if "algorithm" not in given:
+        raise InvalidInput(Problem("--algorithm", "is required to describe a run; or name a scenario to change"))
+    if "device_memory" in given:
+        raise InvalidInput(Problem("--device-memory", "is not for a run of its own: name the devices by --gpus"))
+    algorithm: Algorithm = registry.algorithms[given["algorithm"]]
+    notes: list[str] = []
+    models = dict(_models(registry, algorithm, given, notes))
+    degrees = {name: given[name] for name in DEGREES if name in given}
+    if devices is not None and all(degree >= 1 for degree in degrees.values()):
+        one = degrees.get("tensor", 1), degrees.get("pipeline", 1)
+        degrees["data"] = devices.replicas(*one, degrees.get("data"))
+    of = next(iter(models.values()), None)
+    run = Scenario(
+        name=f"{algorithm.name} of {of.name}" if of else algorithm.name,
+        algorithm=algorithm,
+        models=models,
+        accelerator=devices.accelerator if devices else None,
+        layout=Layout(**degrees),
+        batch=Batch(**{name: given[name] for name in SIZES if name in given}),
+        components=components(given.get("component", ())),
+        givens=numbers(given.get("number", ())),
+        registry=registry,
+    )
+    return run, notes
+
+
+def _models(
+    registry: Registry, algorithm: Algorithm, given: Mapping[str, Any], notes: list[str]
+) -> Iterator[tuple[str, Architecture]]:
+    """Yield the models of the roles that have one of their own."""
+    named = {role: registry.architectures[given[role]] for role in ("policy", "critic") if role in given}
+    if "policy" in named and "policy" in algorithm.roles:
+        yield "policy", named["policy"]
+    scalar = [role for role in SCALAR if role in algorithm.roles and algorithm.model_of.get(role) not in SCALAR]
+    model = named.get("critic", named.get("policy"))
+    if not scalar or model is None:
+        return
+    if "critic" not in named:
+        notes.append(f"{' and '.join(scalar)}: {model.name} with a scalar head, since no --critic is given")
+    try:
+        headed = model if model.head == "scalar" else model.with_scalar_head()
+    except InvalidInput as error:
+        raise error.inside("--critic") from None
+    yield from ((role, headed) for role in scalar)

@@ -1,0 +1,45 @@
+"""Preference algorithms without a reference: ORPO, CPO and SimPO are training alone, of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from alignsim import Algorithm, Given, hookimpl
+
+TRL = "TRL: cpo_trainer.py, concatenated_forward"
+
+CPO = Algorithm(
+    name="CPO",
+    phases={"update": {"policy": "train"}},
+    numbers={
+        "rows_per_sample": Given(2.0, source="Xu et al. 2024 (CPO), eq. 4: a preferred and a dis-preferred answer"),
+        "input_bytes": Given(
+            48.0,
+            "byte/token",
+            source="TRL 0.19: 64-bit ids, masks and labels of a batch, and their concatenation (counted in the code, "
+            "not measured)",
+        ),
+    },
+    source=f"Xu et al. 2024 (CPO), eq. 4: with a negative log-likelihood of the chosen; {TRL}",
+)
+ORPO = attrs.evolve(
+    CPO,
+    name="ORPO",
+    source="Hong et al. 2024, eq. 6: the table is CPO's, with a negative log-likelihood of the chosen; TRL: "
+    "orpo_trainer.py, concatenated_forward",
+)
+SIMPO = attrs.evolve(
+    CPO,
+    name="SimPO",
+    source=f"Meng et al. 2024, eq. 6: the table is CPO's; no negative log-likelihood; {TRL} with loss_type=simpo",
+)
+
+
+@hookimpl
+def alignsim_algorithms() -> Iterator[Algorithm]:
+    """Offer CPO, ORPO and SimPO."""
+    yield CPO
+    yield ORPO
+    yield SIMPO

@@ -1,0 +1,82 @@
+"""Every phase of every traced step is predicted within 0.05 %."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from alignsim import InvalidInput, Validation, compare, default_registry
+from alignsim_plugins.validation.tensor_traces import cases, predicted, traces
+from alignsim_plugins.validation.traced_runs import Trace
+
+FILE = Path(__file__).with_name("rows.json")
+DATA = json.loads(FILE.read_text(encoding="utf-8"))
+TRACES = {row["key"]: trace for row, trace in zip(DATA["rows"], traces(DATA), strict=True)}
+UNPREDICTED = {"grow"}
+
+
+def test_there_are_all_kinds_of_rows():
+    kinds = {(t.settings["algo"], t.settings["loss_impl"]) for t in TRACES.values()}
+    assert len(TRACES) == 323
+    assert len(kinds) == 12
+    assert sum(len(set(t.peaks) - UNPREDICTED) for t in TRACES.values()) == 1774
+
+
+@pytest.mark.parametrize("key", TRACES)
+def test_every_phase_is_within_a_two_thousandth(key):
+    found = predicted(TRACES[key])
+    measured = {phase: peak for phase, peak in TRACES[key].peaks.items() if phase not in UNPREDICTED}
+    assert set(measured) <= set(found)
+    assert {phase: found[phase] for phase in measured} == pytest.approx(measured, rel=5e-4)
+
+
+def test_the_command_line_compares_them():
+    source = default_registry().validations["tensor-traces"]
+    assert isinstance(source, Validation)
+    summary = compare(source.cases(DATA)).summary
+    assert (summary.rows, summary.refused, summary.phase_right) == (323, 0, 1.0)
+    assert (summary.worst_error, summary.worst_phase_error) == pytest.approx((0, 0), abs=5e-4)
+
+
+ROW = DATA["rows"][0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"scheme": "fp8"}, r"settings\.scheme: 'fp8' is not modelled"),
+        ({"optim": "adamw_fuse"}, "did you mean adamw_fused"),
+        ({"algo": "dpo", "loss_impl": "hf"}, r"loss_impl: 'dpo hf' is not modelled"),
+        ({"moe_impl": "batched_mm"}, "only known as grouped matrix multiplications"),
+        ({"layers": 4}, "the number of layers is the one of arch"),
+        ({"algo": "ppo", "loss_impl": "trl_legacy"}, "adapters are not known in 'ppo'"),
+        ({"lora": {"r": 8, "dropout": 0.0, "dtype": "bf16", "targets": ["w1"]}}, "no projection 'w1'"),
+        ({"algo": "generate", "attn": "eager"}, "whole scores are not modelled"),
+        ({"algo": "ppo", "loss_impl": "trl_legacy", "lora": None, "value_model": "llama9-1b"}, "no model 'llama9-1b'"),
+        ({"batch": 0}, r"settings\.batch: expected a whole number of at least 1"),
+    ],
+)
+def test_what_is_not_modelled_is_refused_with_the_reason(settings, why):
+    trace = Trace(settings={**ROW["settings"], **settings}, arch=ROW["arch"])
+    with pytest.raises(InvalidInput, match=why):
+        predicted(trace)
+
+
+def test_a_setting_that_is_missing_is_named():
+    settings = {name: value for name, value in ROW["settings"].items() if name != "scheme"}
+    with pytest.raises(InvalidInput, match=r"rows\[0\]\.settings\.scheme: is required"):
+        next(iter(cases({"rows": [{**ROW, "settings": settings}]}))).predict()
+
+
+def test_a_family_without_a_shape_is_refused_and_the_others_are_predicted():
+    odd = {**ROW, "key": "odd", "arch": {**ROW["arch"], "model_type": "mamba"}}
+    comparison = compare(cases({"rows": [ROW, odd]}))
+    assert [row.key for row in comparison.rows] == [ROW["key"]]
+    assert comparison.refused[0].message.startswith("model_type: no shape is known of family 'mamba'")
+
+
+def test_a_value_model_is_found_however_its_name_is_written():
+    settings = {**ROW["settings"], "algo": "ppo", "loss_impl": "trl_legacy", "lora": None}
+    alone = predicted(Trace(settings=settings, arch=ROW["arch"]))
+    beside = predicted(Trace(settings={**settings, "value_model": "qwen2.5-0.5b"}, arch=ROW["arch"]))
+    assert beside["optimizer"] < alone["optimizer"]
