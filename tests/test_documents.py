@@ -88,10 +88,12 @@ def test_an_example_distribution_passes_its_own_tests(project: Path, tmp_path: P
     points = [f"{name} = {module}\n" for name, module in described["project"]["entry-points"]["alignsim"].items()]
     (information / "entry_points.txt").write_text(f"[alignsim]\n{''.join(points)}", encoding="utf-8")
     path = [str(project.parent), str(tmp_path), *sys.path]
+    hypothesis = {"HYPOTHESIS_STORAGE_DIRECTORY": str(tmp_path / "hypothesis")}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", ".", "tests"],
         cwd=project.parent,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path)), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path)), "PYTHONDONTWRITEBYTECODE": "1"}
+        | hypothesis,
         capture_output=True,
         encoding="utf-8",
     )

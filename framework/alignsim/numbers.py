@@ -50,8 +50,8 @@ def numbers(parts: Parts, terms: Mapping[str, Placed]) -> dict[str, Given]:
 def _limit(parts: Parts, found: dict[str, Given]) -> None:
     """Hold every number to the least of the limits that components of its roles set."""
     problems: dict[str, Problem] = {}
-    for role, fillings in parts.components.items():
-        for component in fillings.values():
+    for role, fillings in sorted(parts.components.items()):
+        for _, component in sorted(fillings.items()):
             for name, limit in component.limits.items():
                 path = next((path for path in parts.scope(role=role).lookups(name) if path in found), None)
                 if path is None:
