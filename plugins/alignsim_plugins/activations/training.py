@@ -84,10 +84,16 @@ def final_norm_output_at_loss(norm_output: Any, inside_forward: Any, fused_head:
     return maths.where(inside_forward + fused_head > 0, norm_output, 0)
 
 
+@term("byte", per={"role"}, during={"train"}, source=TRACES)
+def backward_of_layer(layer_backward: Any, layer_backward_again: Any, gradients_exist: Any) -> Any:
+    """The worst instant of a layer's backward, with the gradients that it makes unless they exist."""
+    return maths.where(gradients_exist > 0, layer_backward_again, layer_backward)
+
+
 @trained(live=at("backward_last_layer"))
 def last_layer_backward(
     recomputes_last: Any,
-    layer_backward: Any,
+    backward_of_layer: Any,
     layer_saved: Any,
     final_norm_saved: Any,
     norm_output_unsaved: Any,
@@ -99,18 +105,18 @@ def last_layer_backward(
     """The last layer's backward beside what is kept already; without recomputation, or the final norm's before it."""
     return maths.where(
         recomputes_last > 0,
-        layer_backward,
+        backward_of_layer,
         maths.maximum(
-            layer_backward - layer_saved * tokens,
+            backward_of_layer - layer_saved * tokens,
             final_norm_saved + norm_output_unsaved + (4 + frozen) * fp32 * hidden * tokens,
         ),
     )
 
 
 @trained(live=at("backward_first_layer"))
-def first_layer_backward(layer_backward: Any, layer_backward_again: Any, gradients_exist: Any) -> Any:
+def first_layer_backward(backward_of_layer: Any) -> Any:
     """The first layer's backward, the last there is."""
-    return maths.where(gradients_exist > 0, layer_backward_again, layer_backward)
+    return backward_of_layer
 
 
 @trained(live=at("backward_first_layer"))
@@ -127,6 +133,7 @@ TRAINING = (
     forward_working_set,
     final_norm_output,
     final_norm_output_at_loss,
+    backward_of_layer,
     last_layer_backward,
     first_layer_backward,
     first_checkpoint,

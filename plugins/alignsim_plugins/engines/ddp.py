@@ -46,9 +46,9 @@ def made_head_gradient(head_gradient: Any) -> Any:
 
 
 @trained(live=at("backward_last_layer"), source=SOURCE)
-def held_head_gradient(gradient_as_bucket_view: Any, head_gradient: Any) -> Any:
-    """It stays, unless it is in its bucket by then."""
-    return maths.where(gradient_as_bucket_view > 0, 0, head_gradient)
+def held_head_gradient(gradients_exist: Any, head_gradient: Any) -> Any:
+    """It stays, unless it is added to one that exists."""
+    return maths.where(gradients_exist > 0, 0, head_gradient)
 
 
 @trained(live=span("forward_layers", "backward_end"), source=SOURCE)

@@ -28,7 +28,6 @@ def model_parallel_devices(tensor: Any, pipeline: Any) -> Any:
 OPTIONS = {
     "replicas": Const(1, "device", source="torch: fully_shard over a mesh of one dimension"),
     "reshard_after_forward": Const(1, source="torch: fully_shard(reshard_after_forward=True)"),
-    "gradients_exist": Const(0, source="every micro-batch makes whole gradients of its own"),
 }
 TRAINING = {
     "reduce_bytes": Const(

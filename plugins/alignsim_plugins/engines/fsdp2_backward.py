@@ -46,6 +46,12 @@ def accumulates_whole(no_sync: Any, accumulation_steps: Any) -> Any:
     return no_sync * (accumulation_steps > 1)
 
 
+@term("", per={"role"}, during={"train"}, source=NO_SYNC)
+def gradients_exist(accumulates_whole: Any, reduction_bytes: Any, made_gradient_bytes: Any) -> Any:
+    """Whole gradients are added to in place where they need no wider format; else every micro-batch makes new ones."""
+    return accumulates_whole * (reduction_bytes <= made_gradient_bytes)
+
+
 @term("byte", per={"role"}, during={"train"}, source=f"torch 2.13: FSDPParamGroup.post_backward; {SOURCE}")
 def reducing_layer(accumulates_whole: Any, reduction_bytes: Any, trained_of_layer: Any) -> Any:
     """One layer's gradients on their way; added up whole before that, they are counted there."""
@@ -53,17 +59,27 @@ def reducing_layer(accumulates_whole: Any, reduction_bytes: Any, trained_of_laye
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def layer_gradient_shard(gradient_bytes: Any, trained_of_layer: Any, gradient_shards: Any) -> Any:
-    """A rank's share of one layer's gradients."""
-    return gradient_bytes * trained_of_layer / gradient_shards
+def layer_gradient_shard(
+    accumulation_steps: Any, accumulates_whole: Any, gradient_bytes: Any, trained_of_layer: Any, gradient_shards: Any
+) -> Any:
+    """A new share of one layer's gradients; shards that are accumulated are there from the second micro-batch on."""
+    return maths.where(
+        (accumulation_steps > 1) * (1 - accumulates_whole) > 0,
+        0,
+        gradient_bytes * trained_of_layer / gradient_shards,
+    )
+
+
+@term("byte/parameter", per={"role"}, during={"train"}, source="torch 2.13: foreach_reduce, reduce_output")
+def reduced_bytes(reduction_bytes: Any, gradient_bytes: Any) -> Any:
+    """Of a gradient that is reduced: as it was on its way, and cast where it is kept in another format."""
+    return reduction_bytes + gradient_bytes * ((reduction_bytes > gradient_bytes) + (reduction_bytes < gradient_bytes))
 
 
 @term("", per={"role"}, during={"train"}, source="torch 2.13: FSDPParamGroup._all_reduce_state")
-def keeps_reduced(replicas: Any, reduction_bytes: Any, gradient_bytes: Any, accumulation_steps: Any) -> Any:
+def keeps_reduced(replicas: Any, reduced_bytes: Any, reduction_bytes: Any, accumulation_steps: Any) -> Any:
     """1 if what replicas add up stays beside the shards to the end of backward: it is another tensor than they are."""
-    return (replicas > 1) * (
-        (reduction_bytes > gradient_bytes) + (reduction_bytes < gradient_bytes) + (accumulation_steps > 1) > 0
-    )
+    return (replicas > 1) * ((reduced_bytes > reduction_bytes) + (accumulation_steps > 1) > 0)
 
 
 @term("byte", per={"role"}, during={"train"}, source="torch 2.13: FSDPParamGroup._all_reduce_state")
@@ -78,10 +94,16 @@ def gathered_in_backward(root_gathered: Any, kept_gathered: Any, gather_output: 
     return root_gathered + kept_gathered + reshard_after_forward * gather_output
 
 
-@trained(live=span("backward_head", "backward_first_layer"), source=SOURCE)
-def held_head_gradient(head_gradient: Any) -> Any:
-    """The head's gradient is reduced with the root's others, at the end."""
+@trained(live=at("backward_head"), source=SOURCE)
+def made_head_gradient(head_gradient: Any) -> Any:
+    """The head's gradient is the first there is."""
     return head_gradient
+
+
+@trained(live=span("backward_head", "backward_first_layer", without=("backward_head",)), source=SOURCE)
+def held_head_gradient(head_gradient: Any, gradients_exist: Any) -> Any:
+    """It is reduced with the root's others, at the end, unless it is added to one that exists."""
+    return maths.where(gradients_exist > 0, 0, head_gradient)
 
 
 @trained(live=at("backward_last_layer"), source=SOURCE)
@@ -97,7 +119,7 @@ def gathered_in_last_layer(
     reduced_layer: Any,
     saved_activations: Any,
     recomputes_last: Any,
-    layer_backward: Any,
+    backward_of_layer: Any,
     layer_saved: Any,
     tokens: Any,
     last_layer_backward: Any,
@@ -105,7 +127,7 @@ def gathered_in_last_layer(
     """The root, and the worst of: final norm, the last layer, and the one before with the last one's gradients."""
     return root_gathered + maths.maximum(
         kept_gathered + reshard_after_forward * gather_output,
-        layer_backward
+        backward_of_layer
         - maths.where(recomputes_last > 0, 0, layer_saved * tokens)
         - last_layer_backward
         + maths.maximum(
@@ -131,26 +153,27 @@ def gathered_in_first_layer(
     gather_output: Any,
     reshard_after_forward: Any,
     layers: Any,
+    accumulates_whole: Any,
     reducing_layer: Any,
     layer_gradient_shard: Any,
     reduced_layer: Any,
     saved_activations: Any,
-    accumulation_steps: Any,
 ) -> Any:
-    """The root, and the worst of the first two layers, with the shards that have grown until there."""
+    """The root, and the worst of the first two layers, with the shards that have grown until there.
+
+    Where whole gradients were added up, these have shrunk by more, which is left out.
+    """
     return root_gathered + maths.maximum(
         kept_gathered / layers
         + reshard_after_forward * layer_gathered
         + (layers > 1) * reducing_layer
-        + layer_gradient_shard * maths.where(accumulation_steps > 1, 1 * (layers > 1), layers - 1)
-        + reduced_layer * (layers - 1),
+        + ((1 - accumulates_whole) * layer_gradient_shard + reduced_layer) * (layers - 1),
         (layers > 1)
         * (
             2 * kept_gathered / layers
             + reshard_after_forward * (layer_gathered + gather_output)
             + (layers > 2) * reducing_layer
-            + layer_gradient_shard * maths.where(accumulation_steps > 1, 1 * (layers > 2), layers - 2)
-            + reduced_layer * (layers - 2)
+            + ((1 - accumulates_whole) * layer_gradient_shard + reduced_layer) * (layers - 2)
             + saved_activations / layers
         ),
     )
@@ -186,15 +209,21 @@ def gradients_at_the_end(
     gradient_shards: Any,
     made_gradient_bytes: Any,
     reduction_bytes: Any,
+    reduced_bytes: Any,
     keeps_reduced: Any,
 ) -> Any:
-    """The shards of all layers, and the root's gradients, as they were made and on their way."""
+    """The shards of all layers, and the root's gradients: copied to be reduced, and then reduced, and cast."""
     return (
         maths.where(
             accumulation_steps > 1, 0, gradient_bytes * (trainable_parameters - trained_of_root) / gradient_shards
         )
         + keeps_reduced * reduction_bytes * trainable_parameters / gradient_shards
-        + (made_gradient_bytes + (1 - accumulates_whole) * reduction_bytes) * trained_of_root
+        + trained_of_root
+        * maths.where(
+            accumulates_whole > 0,
+            made_gradient_bytes,
+            reduction_bytes + maths.maximum(made_gradient_bytes, reduced_bytes / gradient_shards),
+        )
     )
 
 
@@ -204,11 +233,14 @@ BACKWARD = (
     trained_of_layer,
     trained_of_root,
     accumulates_whole,
+    gradients_exist,
     reducing_layer,
     layer_gradient_shard,
+    reduced_bytes,
     keeps_reduced,
     reduced_layer,
     gathered_in_backward,
+    made_head_gradient,
     held_head_gradient,
     gathered_in_last_layer,
     gathered_in_first_layer,

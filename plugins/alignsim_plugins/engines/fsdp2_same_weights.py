@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from alignsim import Component, hookimpl
+from alignsim import Component, Const, hookimpl
 from alignsim_plugins.engines.fsdp2 import LIMITS, OPTIONS, model_parallel_devices
 from alignsim_plugins.engines.fsdp2_backward import made_gradient_bytes
 from alignsim_plugins.engines.fsdp2_forward import (
@@ -17,6 +17,7 @@ from alignsim_plugins.engines.fsdp2_forward import (
 )
 from alignsim_plugins.engines.fsdp2_units import SOURCE, UNITS
 from alignsim_plugins.engines.slot import ENGINE
+from alignsim_plugins.engines.states import COMMUNICATION
 
 FSDP2_SAME_WEIGHTS = Component(
     name="fsdp2-same-weights",
@@ -29,9 +30,11 @@ FSDP2_SAME_WEIGHTS = Component(
         gathered_at_inferred_head,
         gathered_at_inferred_loss,
     ),
-    defaults=OPTIONS,
+    defaults={**OPTIONS, "gradients_exist": Const(0, source="there is no backward")},
     limits=LIMITS,
+    never={"train": "it holds no shards of its own; choose an engine that does"},
     source=f"{SOURCE}; peft: disable_adapter()",
+    left_out=COMMUNICATION,
 )
 
 

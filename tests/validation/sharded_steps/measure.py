@@ -1,0 +1,172 @@
+"""Live bytes of small training steps as one rank of several: ``python measure.py`` writes figures.json anew.
+
+Needs torch 2.13 and transformers 5.24, no GPU and no other rank: collectives go to torch's fake process group, and the
+live storages are added up after every operator. Each case runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+FIGURES = Path(__file__).with_name("figures.json")
+SHAPE = {"layers": 6, "hidden": 256, "heads": 4, "kv_heads": 2, "ffn": 704, "vocab": 2048, "tied": False}
+DEFAULTS: dict[str, Any] = {
+    "engine": "fsdp2",
+    "world": 8,
+    "replicas": 1,
+    "weight_bytes": 4,
+    "reduce_bytes": 4,
+    "steps": 1,
+    "no_sync": False,
+    "recompute": True,
+    "reshard": True,
+    "view": False,
+    "batch": 1,
+    "sequence": 32,
+}
+PLAIN = {"weight_bytes": 2, "reduce_bytes": 0}
+CASES: list[dict[str, Any]] = [
+    {},
+    {"batch": 2, "sequence": 256},
+    {"world": 1},
+    {"batch": 2, "sequence": 256, "world": 1},
+    {"reshard": False},
+    {"steps": 2},
+    {"steps": 3, "no_sync": True},
+    {"steps": 2, "no_sync": True, "world": 2},
+    {"batch": 2, "sequence": 256, "steps": 3, "no_sync": True},
+    {"batch": 2, "sequence": 64, "steps": 2, "no_sync": True, "reshard": False},
+    {**PLAIN, "batch": 2, "sequence": 128, "recompute": False, "steps": 2},
+    {**PLAIN, "steps": 3, "no_sync": True},
+    {"replicas": 2},
+    {"replicas": 2, "weight_bytes": 2},
+    {"replicas": 2, "steps": 2},
+    {"batch": 2, "sequence": 128, "world": 16, "replicas": 2, "reduce_bytes": 0, "recompute": False},
+    {"world": 2, "weight_bytes": 2, "recompute": False},
+    {**PLAIN, "engine": "ddp"},
+    {**PLAIN, "engine": "ddp", "view": True},
+    {**PLAIN, "engine": "ddp", "steps": 2},
+    {**PLAIN, "engine": "ddp", "steps": 2, "view": True},
+    {**PLAIN, "engine": "ddp", "batch": 2, "sequence": 256, "recompute": False},
+]
+
+
+def measure(case: dict[str, Any]) -> dict[str, int]:
+    """Return the most bytes live in forwards, backwards and the step of a second training step."""
+    torch, dist, fsdp = (import_module(name) for name in ("torch", "torch.distributed", "torch.distributed.fsdp"))
+    transformers = import_module("transformers")
+    parallel = import_module("torch.nn.parallel")
+    meshes = import_module("torch.distributed.device_mesh")
+    fake = import_module("torch.testing._internal.distributed.fake_pg")
+    tree_iter = import_module("torch.utils._pytree").tree_iter
+    weak_reference = import_module("torch.multiprocessing.reductions").StorageWeakRef
+    mode: Any = import_module("torch.utils._python_dispatch").TorchDispatchMode
+
+    class Live(mode):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.storages: dict[int, Any] = {}
+            self.peaks: dict[str, int] = {}
+            self.phase = ""
+
+        def add(self, value: Any) -> None:
+            if isinstance(value, torch.Tensor):
+                storage = getattr(value, "_local_tensor", value).untyped_storage()
+                self.storages.setdefault(storage._cdata, weak_reference(storage))
+
+        def total(self) -> int:
+            found = 0
+            for key, weak in list(self.storages.items()):
+                storage = None if weak.expired() else torch.UntypedStorage._new_with_weak_ptr(weak.cdata)
+                if storage is None:
+                    del self.storages[key]
+                else:
+                    found += storage.nbytes()
+            return found
+
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            for value in tree_iter((args, kwargs)):
+                self.add(value)
+            out = function(*args, **(kwargs or {}))
+            for value in tree_iter(out):
+                self.add(value)
+            if self.phase:
+                self.peaks[self.phase] = max(self.peaks.get(self.phase, 0), self.total())
+            return out
+
+    s = {**DEFAULTS, **case}
+    torch.set_num_threads(1)
+    if s["engine"] == "ddp":  # holds the same with one rank; its reducer needs results, which the fake group has not
+        dist.init_process_group("gloo", rank=0, world_size=1, store=dist.HashStore())
+    else:
+        dist.init_process_group("fake", rank=0, world_size=s["world"], store=fake.FakeStore())
+    config = transformers.LlamaConfig(
+        hidden_size=SHAPE["hidden"],
+        intermediate_size=SHAPE["ffn"],
+        num_hidden_layers=SHAPE["layers"],
+        num_attention_heads=SHAPE["heads"],
+        num_key_value_heads=SHAPE["kv_heads"],
+        vocab_size=SHAPE["vocab"],
+        tie_word_embeddings=SHAPE["tied"],
+        use_cache=False,
+        attn_implementation="sdpa",
+    )
+    live = Live()
+    with live:
+        model: Any = transformers.LlamaForCausalLM(config).to(
+            torch.float32 if s["weight_bytes"] == 4 else torch.bfloat16
+        )
+        if s["recompute"]:
+            model.gradient_checkpointing_enable({"use_reentrant": False})
+        model.train()
+        if s["engine"] == "ddp":
+            model = parallel.DistributedDataParallel(model, gradient_as_bucket_view=s["view"])
+        else:
+            reduce = torch.float32 if s["reduce_bytes"] == 4 else None
+            policy = fsdp.MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=reduce)
+            shape: tuple[int, ...] = (s["world"],)
+            names: tuple[str, ...] | None = None
+            if s["replicas"] > 1:
+                shape, names = (s["replicas"], s["world"] // s["replicas"]), ("replicas", "shards")
+            mesh = meshes.init_device_mesh("cpu", shape, mesh_dim_names=names)
+            for layer in model.model.layers:
+                fsdp.fully_shard(layer, mesh=mesh, mp_policy=policy, reshard_after_forward=s["reshard"])
+            fsdp.fully_shard(model, mesh=mesh, mp_policy=policy)
+        optimizer = torch.optim.AdamW(model.parameters(), foreach=True)
+        ids = torch.randint(0, SHAPE["vocab"], (s["batch"], s["sequence"]))
+        for measured in (False, True):
+            for step in range(s["steps"]):
+                if s["engine"] == "fsdp2":
+                    model.set_requires_gradient_sync(step == s["steps"] - 1 or not s["no_sync"])
+                live.phase = "forward" if measured else ""
+                loss = model(input_ids=ids, labels=ids).loss
+                live.phase = "backward" if measured else ""
+                loss.backward()
+                del loss
+                live.phase = ""
+                gc.collect()
+            live.phase = "optimizer" if measured else ""
+            optimizer.step()
+            live.phase = ""
+            optimizer.zero_grad(set_to_none=True)
+            gc.collect()
+    return live.peaks
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        sys.stdout.write(json.dumps(measure(json.loads(sys.argv[1]))) + "\n")
+    else:
+        rows = []
+        for case in CASES:
+            done = subprocess.run(
+                [sys.executable, __file__, json.dumps(case)], capture_output=True, text=True, check=True
+            )
+            rows.append({"case": case, "peaks": json.loads(done.stdout.splitlines()[-1])})
+        FIGURES.write_text(json.dumps({"shape": SHAPE, "defaults": DEFAULTS, "rows": rows}, indent=1) + "\n", "utf-8")
