@@ -117,7 +117,9 @@ def from_config(config: Mapping[str, Any], *, name: str = "", source: str = "con
 
 
 def _window(family: str, config: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, int]:
-    window, layers = config.get("sliding_window"), int(fields.get("layers", 0))
+    window, layers = config.get("sliding_window"), fields.get("layers", 0)
+    if not isinstance(layers, int) or (window and not isinstance(window, int)):
+        return {}  # refused as what it is
     if family not in WINDOWED or not window or window >= fields.get("max_positions", window + 1):
         return {}
     kinds = config.get("layer_types")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, hookimpl, term
+from alignsim import Component, Limit, hookimpl, term
 from alignsim_plugins.attention.slot import ATTENTION
 from alignsim_plugins.elements import BF16, FP32
 
@@ -26,6 +26,7 @@ FLASH = Component(
     slot=ATTENTION,
     terms=(attention_saved,),
     defaults={name: constant for name, constant in ATTENTION.none.defaults.items() if name != "attention_saved"},
+    limits={"compute_bytes": Limit(2, because="FlashAttention-2 takes 16-bit operands; choose attention 'sdpa'")},
     source=SOURCE,
 )
 

@@ -127,7 +127,7 @@ def predicted(trace: Trace) -> dict[str, float]:
     if trace.settings["algo"] == "generate":
         return found
     found["optim_init"] = _first_step(run, trace)
-    steps = trace.settings["grad_accum"]
+    steps = Fields(trace.settings, "settings").count("grad_accum", 1)
     if steps > 1:
         again = scenario(trace, steps).result
         later = _phases(again)

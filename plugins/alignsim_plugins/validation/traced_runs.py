@@ -249,6 +249,8 @@ def _givens(s: Fields) -> dict[str, float]:
 def _adapters(lora: Fields) -> dict[str, float]:
     """Return the numbers of adapters; without ``targets``, they sit on all linear layers."""
     targets = lora.data.get("targets") or tuple(PROJECTIONS)
+    if not isinstance(targets, list | tuple) or not all(isinstance(target, str) for target in targets):
+        raise lora.wrong("targets", f"expected a list of projections, got {targets!r}")
     unknown = [target for target in targets if target not in PROJECTIONS]
     if unknown:
         raise lora.wrong("targets", f"no projection {unknown[0]!r}; {suggestion(str(unknown[0]), PROJECTIONS)}")
