@@ -78,10 +78,12 @@ class Architecture(Inputs):
         gated: the MLP has a gate (three matrices, SwiGLU, GeGLU), not two matrices.
         qkv_bias: the projections to query, key and value have biases.
         output_bias: the projection out of attention has one.
+        written_out_gelu: the activation is GELU written out as several operations (GPT-2, Phi).
         mlp_bias: the matrices of dense MLPs have biases.
         norms: normalisations of the residual width in a layer: 2; 4 around both blocks; 1 in some parallel layers.
         rms_norm: they are RMSNorm, not LayerNorm.
         norm_weight: they have a weight.
+        scales_in_32_bits: they multiply by it in 32 bits, before they give the width its format back (Gemma, OLMo 2).
         norm_bias: they have a bias.
         parallel: attention and MLP read the same input side by side.
         qk_norm: each query and key head is normalised, by one weight a width of head.
@@ -132,6 +134,8 @@ class Architecture(Inputs):
     norms: int = field(default=2, converter=as_count, validator=at_least(0))
     rms_norm: bool = field(default=True, converter=_as_flag)
     norm_weight: bool = field(default=True, converter=_as_flag)
+    scales_in_32_bits: bool = field(default=False, converter=_as_flag)
+    written_out_gelu: bool = field(default=False, converter=_as_flag)
     norm_bias: bool = field(default=False, converter=_as_flag)
     parallel: bool = field(default=False, converter=_as_flag)
     qk_norm: bool = field(default=False, converter=_as_flag)

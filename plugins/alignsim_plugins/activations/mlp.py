@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import Const, maths, term
+from alignsim import maths, term
 from alignsim_plugins.elements import FP32, INT64, TRACES
-
-WRITTEN_OUT = Const(
-    0, source="transformers 5.24: activations.py; 1 for NewGELUActivation of GPT-2, GPT-J and Phi: no kernel of its own"
-)
 
 
 @term("byte/token", per={"role"}, source=f"transformers 5.24: grouped matrix multiplication of experts; {TRACES}")
@@ -32,13 +28,13 @@ def experts_saved(
 
 @term("byte/token", per={"role"}, during={"train"}, source=f"Shazeer 2020 (GLU variants), eq. 6; {TRACES}")
 def mlp_saved(
+    written_out_gelu: Any,
     experts: Any,
     experts_saved: Any,
     gated: Any,
     frozen: Any,
     ffn: Any,
     inner_bytes: Any,
-    written_out_gelu: Any = WRITTEN_OUT,
 ) -> Any:
     """Gate, up, activated gate and product; without a gate, before and after the activation, and what it keeps inside.
 

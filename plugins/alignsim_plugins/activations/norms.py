@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import Const, maths, term
+from alignsim import maths, term
 from alignsim_plugins.elements import FP32, TRACES
 
 SOURCE = f"transformers 5.24: LlamaRMSNorm; {TRACES}"
-IN_32_BITS = Const(
-    0,
-    source="transformers 5.24: 1 for GemmaRMSNorm and Olmo2RMSNorm, which scale before they cast",
-)
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=SOURCE)
 def norms_saved(
+    scales_in_32_bits: Any,
     hidden: Any,
     norms: Any,
     rms_norm: Any,
@@ -24,7 +21,6 @@ def norms_saved(
     norm_saved_bytes: Any,
     residual_bytes: Any,
     fp32: Any = FP32,
-    scales_in_32_bits: Any = IN_32_BITS,
 ) -> Any:
     """The norms of one layer: input in 32 bits, normalised and scaled copies, and an inverse root a token.
 
@@ -85,6 +81,7 @@ def latents_saved(
     source=f"transformers 5.24: Qwen3RMSNorm on queries and keys; {TRACES}",
 )
 def qk_norms_saved(
+    scales_in_32_bits: Any,
     qk_norm: Any,
     qk_norm_full: Any,
     query_width: Any,
@@ -95,7 +92,6 @@ def qk_norms_saved(
     compute_bytes: Any,
     latents_saved: Any,
     fp32: Any = FP32,
-    scales_in_32_bits: Any = IN_32_BITS,
 ) -> Any:
     """Norms of queries and keys: a copy in 32 bits, a normalised one if weights are trained, a root a head."""
     return (

@@ -15,28 +15,35 @@ LAYER_NORM = {"rms_norm": False, "norm_bias": True}
 BIASED = {"qkv_bias": True, "output_bias": True, "mlp_bias": True, "gated": False, **LAYER_NORM}
 FAMILIES: Mapping[str, Mapping[str, Any]] = {
     "cohere": {"rms_norm": False, "norms": 1, "parallel": True, "tied": True},
-    "gemma": {"tied": True},
-    "gemma2": {"tied": True, "norms": 4},
-    "gemma3_text": {"tied": True, "norms": 4, "qk_norm": True},
-    "glm4": {"norms": 4},
-    "gpt2": {"tied": True, **BIASED},
+    "gemma": {"head_dim": 256, "tied": True, "scales_in_32_bits": True},
+    "gemma2": {"head_dim": 256, "kv_heads": 4, "tied": True, "norms": 4, "scales_in_32_bits": True},
+    "gemma3_text": {
+        "head_dim": 256,
+        "kv_heads": 4,
+        "tied": True,
+        "norms": 4,
+        "qk_norm": True,
+        "scales_in_32_bits": True,
+    },
+    "glm4": {"head_dim": 128, "kv_heads": 2, "norms": 4},
+    "gpt2": {"tied": True, "written_out_gelu": True, **BIASED},
     "gpt_neox": {"parallel": True, **BIASED},
     "llama": {},
-    "mistral": {},
-    "mixtral": {},
+    "mistral": {"kv_heads": 8},
+    "mixtral": {"kv_heads": 8},
     "olmo": {"rms_norm": False, "norm_weight": False},
-    "olmo2": {"qk_norm_full": True},
+    "olmo2": {"qk_norm_full": True, "scales_in_32_bits": True},
     "olmoe": {"qk_norm_full": True},
     "opt": {"tied": True, **BIASED},
-    "phi": {"head_bias": True, "norms": 1, "parallel": True, **BIASED},
+    "phi": {"written_out_gelu": True, "head_bias": True, "norms": 1, "parallel": True, **BIASED},
     "phi3": {},
     "qwen2": {"qkv_bias": True},
     "qwen2_moe": {"qkv_bias": True, "shared_experts": 1, "shared_gate": True},
-    "qwen3": {"qk_norm": True},
-    "qwen3_moe": {"qk_norm": True},
-    "smollm3": {"tied": True},
+    "qwen3": {"head_dim": 128, "qk_norm": True},
+    "qwen3_moe": {"kv_heads": 4, "qk_norm": True},
+    "smollm3": {"kv_heads": 4, "tied": True},
 }
-"""What every model of a family has, beside what its file says."""
+"""What a model of a family has where its file is silent: the defaults of its class in transformers 5.24."""
 
 SPELLINGS = {
     "layers": ("num_hidden_layers", "n_layer"),

@@ -13,9 +13,9 @@ WIDE = {"ffn": 512}
     ("shape", "choices", "layer"),
     [
         ({}, {}, 6936),  # llama
-        ({}, {"scales_in_32_bits": 1}, 7448),  # gemma
-        ({"norms": 4, "qk_norm": True}, {"scales_in_32_bits": 1}, 11064),  # gemma 3
-        ({"qk_norm_full": True}, {"scales_in_32_bits": 1}, 8992),  # olmo 2
+        ({"scales_in_32_bits": True}, {}, 7448),  # gemma
+        ({"norms": 4, "qk_norm": True, "scales_in_32_bits": True}, {}, 11064),  # gemma 3
+        ({"qk_norm_full": True, "scales_in_32_bits": True}, {}, 8992),  # olmo 2
         ({"gated": False, "rms_norm": False, "norm_bias": True}, {}, 3864 + 8),  # starcoder 2; a GPU's means are wider
     ],
 )
@@ -25,7 +25,7 @@ def test_bytes_a_token_and_layer(shape, choices, layer):
 
 def test_gelu_written_out():
     plain = {**WIDE, "gated": False}
-    fused, written = small_run(plain), small_run(plain, written_out_gelu=1)
+    fused, written = small_run(plain), small_run({**plain, "written_out_gelu": True})
     assert written.result.value("policy.mlp_saved") == 10 * 512
     assert fused.result.value("policy.mlp_saved") == 4 * 512
 
