@@ -10,7 +10,6 @@ import platform
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
 import attrs
@@ -195,18 +194,15 @@ def main() -> None:
         many_configurations,
         composing,
         largest_run,
+        command_line,
     )
     parts = {part.__name__: part for part in every}
-    if find_spec("alignsim.cli"):
-        parts["command_line"] = command_line
     chosen = sys.argv[1:] or list(parts)
     print(f"Python {platform.python_version()}, NumPy {np.__version__}; CPU time, medians of interleaved rounds")  # noqa: T201
     for name in chosen:
         print(f"\n{parts[name].__doc__}")  # noqa: T201
         for line in parts[name]():
             print(line, flush=True)  # noqa: T201
-    if "command_line" not in parts:
-        print("\nalignsim --help: skipped, there is no command line yet")  # noqa: T201
 
 
 if __name__ == "__main__":
