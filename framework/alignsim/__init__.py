@@ -57,7 +57,7 @@ _HOME = {  # name -> the module that it is in; empty for a module
     "Inputs": "given",
     "InvalidInput": "errors",
     "Layout": "layout",
-    "Limit": "component",
+    "Limit": "limits",
     "Node": "hardware",
     "Of": "term",
     "Origin": "errors",

@@ -10,6 +10,7 @@ from attrs import field
 
 from alignsim.errors import InvalidInput, Problem, UnitError, suggestion
 from alignsim.given import Given, Inputs, as_count, at_least, described
+from alignsim.limits import SWITCH
 
 HEADS = ("language-model", "scalar")
 
@@ -168,7 +169,8 @@ class Architecture(Inputs):
 
     def numbers(self) -> dict[str, Given]:
         """Return the numbers by name; ``scalar_head`` stands for ``head``, and ``parameters`` is there if stated."""
-        scalar = Given(float(self.head == "scalar"), source=self.sources.get("head", self.source))
+        source = self.sources.get("head", self.source)
+        scalar = Given(float(self.head == "scalar"), source=source, limits=(SWITCH,))
         return {**super().numbers(), "scalar_head": scalar}
 
     def with_scalar_head(self, *, name: str | None = None, parameters: int | None = None) -> Architecture:

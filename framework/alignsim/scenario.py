@@ -257,9 +257,8 @@ class Scenario(Question):
         for key, component in self.components.items():
             owner, _, slot = key.rpartition(".")
             wanted = component.slot.required_for
-            if (
-                not owner and (not wanted or wanted & doing) and f"{role}.{slot}" not in self.components
-            ) or owner == role:
+            takes = not wanted or bool((wanted | component.slot.open_to) & doing)
+            if owner == role or (not owner and takes and f"{role}.{slot}" not in self.components):
                 found[slot] = component
         return found
 

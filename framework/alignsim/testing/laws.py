@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from math import fsum, isclose
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import attrs
 
 from alignsim.component import Stage
 from alignsim.compose import compose
+from alignsim.errors import InvalidInput
+from alignsim.given import Given
 from alignsim.graph import Node, TermGraph
+from alignsim.parts import Parts
 from alignsim.plan import Plan
 from alignsim.scenario import Scenario
 from alignsim.scope import parse
@@ -150,6 +153,42 @@ def the_order_of_parts_changes_nothing(run: Scenario) -> None:
     assert other.aliases == run.graph.aliases, "other spellings"
 
 
+def what_is_out_of_bounds_is_refused(run: Scenario) -> None:
+    """No input beyond its limits gives a number: not in one configuration, which tells all of them, nor in a sweep."""
+    outside = {path: value for path, number in run.graph.givens.items() for value in _outside(number)}
+    if not outside:
+        return
+    told = _refusal(lambda: compose(_changed(run, outside)))
+    for path, value in outside.items():
+        line = next((line for line in told.splitlines() if f"{path}: must be" in line), "")
+        assert f"got {value:g}" in line, f"{path} = {value:g} is not refused"
+    for path, value in outside.items():
+        swept = _refusal(lambda path=path, value=value: run.sweep({path: [value]}))  # type: ignore[misc]
+        assert f"{path}: must be" in swept, f"a sweep of {path} = {value:g} is not refused"
+        assert f"got {value:g}" in swept, f"a sweep of {path} = {value:g} does not tell the value"
+
+
+def _outside(number: Given) -> Iterator[float]:
+    """A number that the limits of an input do not allow."""
+    least = [limit.least for limit in number.limits if isinstance(limit.least, int | float)]
+    most = [limit.most for limit in number.limits if isinstance(limit.most, int | float)]
+    yield from [min(least) - 1.0] if least else [max(most) + 1.0] if most else []
+
+
+def _changed(run: Scenario, values: Mapping[str, float]) -> Parts:
+    parts = run.parts()
+    units = {path: number.unit for path, number in run.graph.givens.items()}
+    return attrs.evolve(parts, givens={**parts.givens, **{p: Given(v, units[p]) for p, v in values.items()}})
+
+
+def _refusal(ask: Callable[[], Any]) -> str:
+    try:
+        ask()
+    except InvalidInput as error:
+        return str(error)
+    return ""
+
+
 LAWS: tuple[Callable[[Scenario], None], ...] = (
     nothing_is_negative,
     ends_are_in_order,
@@ -160,6 +199,7 @@ LAWS: tuple[Callable[[Scenario], None], ...] = (
     more_never_takes_less,
     a_sweep_is_the_same_bit_for_bit,
     the_order_of_parts_changes_nothing,
+    what_is_out_of_bounds_is_refused,
 )
 """All laws."""
 

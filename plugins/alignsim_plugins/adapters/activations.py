@@ -287,7 +287,12 @@ def first_layer_unsaved(
     )
 
 
-@term("byte", per={"role"}, source="torch.autocast keeps the cast of a weight that needs a gradient until it is left")
+@term(
+    "byte",
+    per={"role"},
+    during={"train"},
+    source="torch.autocast keeps the cast of a weight that needs a gradient until it is left",
+)
 def adapter_casts(autocast: Any, adapter_widens: Any, trainable_parameters: Any, compute_bytes: Any) -> Any:
     """Narrow copies of wide adapters."""
     return (autocast > 0) * adapter_widens * compute_bytes * trainable_parameters

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, hookimpl, term
-from alignsim_plugins.adapters.slot import ADAPTER
+from alignsim_plugins.adapters.slot import ADAPTER, EVERYTHING
 from alignsim_plugins.adapters.trained import TRAINED
 
 SOURCE = "every parameter is trained"
@@ -44,6 +44,7 @@ FULL = Component(
             "quantised_matrices",
         )
     },
+    kinds={EVERYTHING},
     source=SOURCE,
 )
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from alignsim import Slot
+from alignsim.limits import SWITCH
+
+EVERYTHING = "every parameter"
+ADAPTERS = "adapters"
 
 ADAPTER = Slot(
     name="adapter",
@@ -29,7 +33,13 @@ ADAPTER = Slot(
         "projection_bytes": "byte",
         "quantised_matrices": "parameter",
     },
+    limits={"frozen": SWITCH},
+    kinds={
+        EVERYTHING: "the model's own weights change",
+        ADAPTERS: "the model's own weights stay; without its adapters it is what it was",
+    },
     required_for=frozenset({"train"}),
+    open_to=frozenset({"generate"}),
     about="which parameters are trained: all, or those of adapters over a frozen model",
 )
 """What is promised:

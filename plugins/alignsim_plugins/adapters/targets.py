@@ -11,16 +11,22 @@ from __future__ import annotations
 from typing import Any
 
 from alignsim import Const, maths, term
+from alignsim.limits import COUNT, SHARE, SWITCH
 from alignsim_plugins.adapters.slot import ADAPTER
+from alignsim_plugins.elements import FORMAT
 
 SOURCE = "Hu et al. 2022 (LoRA), section 4; peft 0.21: tuners/lora/layer.py"
 EXPERTS = "transformers 5.24: routed experts are one parameter of three dimensions, which target_modules does not find"
 LATENT = "transformers 5.24: deepseek_v3, q_a_proj, q_b_proj, kv_a_proj_with_mqa, kv_b_proj"
 
 DEFAULTS = {
-    "lora_rank": Const(16, source="peft examples; r of LoraConfig"),
-    "lora_dropout": Const(0, source="peft 0.21: LoraConfig, lora_dropout=0.0; any rate above 0 costs the same"),
-    "adapter_bytes": Const(4, "byte/parameter", source="peft 0.21: autocast_adapter_dtype=True makes adapters 32-bit"),
+    "lora_rank": Const(16, source="peft examples; r of LoraConfig", limit=COUNT),
+    "lora_dropout": Const(
+        0, source="peft 0.21: LoraConfig, lora_dropout=0.0; any rate above 0 costs the same", limit=SHARE
+    ),
+    "adapter_bytes": Const(
+        4, "byte/parameter", source="peft 0.21: autocast_adapter_dtype=True makes adapters 32-bit", limit=FORMAT
+    ),
     "frozen": Const(1, source=SOURCE),
     **{name: ADAPTER.none.defaults[name] for name in ("projection_bytes", "quantised_matrices", "adapter_backward")},
     **{
@@ -28,7 +34,7 @@ DEFAULTS = {
         for name in ("trained_embedding", "trained_head", "trained_vectors", "trained_experts")
     },
     **{
-        f"adapts_{name}": Const(1, source="all linear layers but the head")
+        f"adapts_{name}": Const(1, source="all linear layers but the head", limit=SWITCH)
         for name in ("query", "key", "value", "output", "gate", "up", "down")
     },
 }

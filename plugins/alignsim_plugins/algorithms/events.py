@@ -47,6 +47,7 @@ def without(algorithm: Algorithm, *roles: str, **changes: Any) -> Algorithm:
             "model_of": {
                 role: model for role, model in algorithm.model_of.items() if role not in roles and model not in roles
             },
+            "needs": {place: kinds for place, kinds in algorithm.needs.items() if place.partition(".")[0] not in roles},
             **changes,
         },
     )

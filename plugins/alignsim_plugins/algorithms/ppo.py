@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from alignsim import Algorithm, Given, hookimpl
+from alignsim_plugins.losses.slot import TOKENS, VALUES
 
 PPO = Algorithm(
     name="PPO",
@@ -18,6 +19,7 @@ PPO = Algorithm(
         "rows_per_sample": Given(1.0, source="one row a sample"),
         "input_bytes": Given(8.0, "byte/token", source="token ids in 64 bits"),
     },
+    needs={"policy.loss": TOKENS, "reference.loss": TOKENS, "reward.loss": VALUES, "critic.loss": VALUES},
     source="Ouyang et al. 2022 (InstructGPT), section 3.5 and appendix C",
 )
 

@@ -9,7 +9,8 @@ from alignsim import Component, Const, at, hookimpl, maths, span
 from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.elements import BF16, FP32, TRACES
 from alignsim_plugins.losses.head import DEFAULTS, HEAD, head_tokens
-from alignsim_plugins.losses.slot import LOSS
+from alignsim_plugins.losses.slot import CROSS_ENTROPY as MEAN
+from alignsim_plugins.losses.slot import LOSS, VOCABULARY
 
 SOURCE = "transformers 5.24: loss/loss_utils.py, ForCausalLMLoss"
 
@@ -43,6 +44,8 @@ CROSS_ENTROPY = Component(
     slot=LOSS,
     terms=(*HEAD, head_tokens, logits_at_loss, logits_held, logits_in_backward, inferred_logits_at_loss),
     defaults={**DEFAULTS, "inside_forward": Const(1, source=SOURCE)},
+    limits=VOCABULARY,
+    kinds={MEAN},
     source=f"{SOURCE}; {TRACES}",
 )
 

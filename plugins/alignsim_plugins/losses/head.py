@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from alignsim import Const, at, maths, term
+from alignsim.limits import SWITCH
 from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.elements import TRACES
 
-FROZEN = Const(0, source="a role without adapters trains all its parameters, if any")
+FROZEN = Const(0, source="a role without adapters trains all its parameters, if any", limit=SWITCH)
 SOURCE = f"logits = head x hidden; {TRACES}"
 
 

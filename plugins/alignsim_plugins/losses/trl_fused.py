@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, at, hookimpl, maths, term
+from alignsim.limits import COUNT
 from alignsim_plugins.activations.inference import NOTHING
 from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.elements import FP32, TRACES
 from alignsim_plugins.losses.head import late_gradients
 from alignsim_plugins.losses.logits import completion_tokens, loss_tokens, predicted_tokens
-from alignsim_plugins.losses.slot import LOSS
+from alignsim_plugins.losses.slot import CROSS_ENTROPY, LOSS, PAIRS, TOKENS, VOCABULARY
 
 SOURCE = f"TRL 1.16: the chunked head of SFT, DPO and GRPO; {TRACES}"
-TILE_TOKENS = Const(4096, "token", source="TRL 1.16: rows of a tile")
-TILE_WORDS = Const(16384, source="TRL 1.16: columns of a tile")
+TILE_TOKENS = Const(4096, "token", source="TRL 1.16: rows of a tile", limit=COUNT)
+TILE_WORDS = Const(16384, source="TRL 1.16: columns of a tile", limit=COUNT)
 
 
 @term("token", per={"role"}, source=SOURCE)
@@ -156,6 +157,8 @@ TRL_FUSED = Component(
         "inside_forward": Const(1, source="TRL 1.16: the model's forward is replaced by one that gives the loss"),
         "fused_head": Const(1, source=SOURCE),
     },
+    limits=VOCABULARY,
+    kinds={CROSS_ENTROPY, TOKENS, PAIRS},
     source=SOURCE,
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, at, hookimpl, maths, term
+from alignsim.limits import COUNT
 from alignsim_plugins.activations.instants import trained
 from alignsim_plugins.recompute.slot import RECOMPUTE
 
@@ -59,7 +60,7 @@ GROUPS = Component(
     slot=RECOMPUTE,
     terms=(saved_activations, layer_beside, rest_of_last_group, rest_of_first_group),
     defaults={
-        "layers_per_group": Const(2, source="a choice: the root of the layers keeps least"),
+        "layers_per_group": Const(2, source="a choice: the root of the layers keeps least", limit=COUNT),
         "recomputes": Const(1, source=SOURCE),
         "recomputes_last": Const(1, source=SOURCE),
         "recomputed_share": Const(1, source=SOURCE),

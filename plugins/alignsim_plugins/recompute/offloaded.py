@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, hookimpl, maths, span, term
+from alignsim.limits import COUNT
 from alignsim_plugins.recompute.full import FULL
 from alignsim_plugins.recompute.slot import RECOMPUTE
 
@@ -38,7 +39,12 @@ OFFLOADED = Component(
     defaults={
         **FULL.defaults,
         "layers_on_their_way": Const(
-            2, "layer", low=1, high=5, source="not measured: unsloth holds 1, torchtune's max_fwd_stash_size is 5"
+            2,
+            "layer",
+            low=1,
+            high=5,
+            source="not measured: unsloth holds 1, torchtune's max_fwd_stash_size is 5",
+            limit=COUNT,
         ),
     },
     source=SOURCE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from alignsim import Slot
+from alignsim.limits import SHARE, SWITCH
 
 RECOMPUTE = Slot(
     name="recompute",
@@ -12,6 +13,10 @@ RECOMPUTE = Slot(
         "recomputed_share": "",
         "recomputes_core": "",
         "saved_activations": "byte",
+    },
+    limits={
+        **dict.fromkeys(("recomputes", "recomputes_last", "recomputes_core"), SWITCH),
+        "recomputed_share": SHARE,
     },
     required_for=frozenset({"train"}),
     about="what the layers keep between forward and backward, and what is computed again instead",

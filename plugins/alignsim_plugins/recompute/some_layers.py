@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, hookimpl, maths, term
+from alignsim import Component, Const, Limit, hookimpl, maths, term
 from alignsim_plugins.recompute.slot import RECOMPUTE
 
 SOURCE = "Megatron-LM: recompute_method='block', recompute_num_layers; torchtitan: selective, every n-th layer"
@@ -53,7 +53,9 @@ SOME_LAYERS = Component(
     slot=RECOMPUTE,
     terms=(recomputed_share, recomputes, recomputes_last, saved_activations),
     defaults={
-        "recomputed_layers": Const(1, "layer", source="a choice: how many layers are recomputed"),
+        "recomputed_layers": Const(
+            1, "layer", source="a choice: how many layers are recomputed", limit=Limit(whole=True)
+        ),
         "recomputes_core": Const(0, source=SOURCE),
     },
     source=SOURCE,

@@ -27,8 +27,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from alignsim import Case, Result, Validation, hookimpl
+from alignsim import Case, InvalidInput, Result, Validation, hookimpl
 from alignsim.fields import Fields
+from alignsim.validation import Refusal
 from alignsim_plugins.validation import traced_shards
 from alignsim_plugins.validation.traced_runs import Trace, scenario
 from alignsim_plugins.validation.traced_shards import between, sharded
@@ -74,43 +75,66 @@ ROWS = ("rows", "rows_fsdp2")
 """Where a file has its rows: of one device, and of one rank of several. One of the two will do."""
 
 
-def _rows(data: Any) -> Iterator[Fields]:
+def _rows(data: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the rows of a file's content, each with its place."""
     fields = Fields(data)
     for name in [name for name in ROWS if name in fields.data] or ROWS[:1]:
-        yield from fields.each(name)
+        rows = fields.any(name)
+        if not isinstance(rows, list):
+            raise fields.wrong(name, "expected a list of rows")
+        yield from ((f"{name}[{index}]", row) for index, row in enumerate(rows))
+
+
+def _trace(row: Fields, shapes: dict[str, Any]) -> Trace:
+    """Return a row; one without a shape has that of its model, if a row before it told."""
+    peaks = row.inside("phase_peaks")
+    settings = row.inside("settings")
+    model = settings.text("model")
+    arch = row.inside("arch").data if "arch" in row.data else shapes.get(model, {})
+    shapes.setdefault(model, arch)
+    return Trace(
+        settings=settings.data,
+        arch=arch,
+        peaks={phase: peaks.number(phase) for phase in peaks.data},
+        place=row.place,
+    )
 
 
 def traces(data: Any) -> Iterator[Trace]:
-    """Yield the rows of a file's content."""
-    known: dict[str, Any] = {}
-    for row in _rows(data):
-        peaks = row.inside("phase_peaks")
-        settings = row.inside("settings")
-        model = settings.text("model")
-        if "arch" in row.data:
-            known.setdefault(model, row.inside("arch").data)
-        yield Trace(
-            settings=settings.data,
-            arch=row.inside("arch").data if "arch" in row.data else known.get(model, {}),
-            peaks={phase: peaks.number(phase) for phase in peaks.data},
-            place=row.place,
-        )
-
-
-def cases(data: Any) -> Iterator[Case]:
-    """Yield the rows of a file's content as cases to compare.
+    """Yield the rows of a file's content.
 
     Raises:
         InvalidInput: a row that lacks something, with its place.
     """
-    for row, trace in zip(_rows(data), traces(data), strict=True):
-        yield Case(
-            key=row.text("key") if "key" in row.data else row.place,
-            measured_peak=row.number("peak_bytes"),
-            measured_phase=row.text("peak_phase") if "peak_phase" in row.data else None,
-            measured_phases={phase: peak for phase, peak in trace.peaks.items() if phase not in BESIDE},
-            predict=lambda trace=trace: {p: v for p, v in predicted(trace).items() if p not in BESIDE},  # type: ignore[misc]
-        )
+    shapes: dict[str, Any] = {}
+    for place, row in _rows(data):
+        yield _trace(Fields(row, place), shapes)
+
+
+def cases(data: Any) -> Iterator[Case | Refusal]:
+    """Yield the rows of a file's content as cases to compare; a row that lacks something is refused by itself.
+
+    Raises:
+        InvalidInput: it has no rows.
+    """
+    shapes: dict[str, Any] = {}
+    for place, row in _rows(data):
+        key = row.get("key", place) if isinstance(row, dict) else place
+        try:
+            yield _case(Fields(row, place), shapes)
+        except InvalidInput as error:
+            yield Refusal(str(key), str(error))
+
+
+def _case(row: Fields, shapes: dict[str, Any]) -> Case:
+    trace = _trace(row, shapes)
+    return Case(
+        key=row.text("key") if "key" in row.data else row.place,
+        measured_peak=row.number("peak_bytes"),
+        measured_phase=row.text("peak_phase") if "peak_phase" in row.data else None,
+        measured_phases={phase: peak for phase, peak in trace.peaks.items() if phase not in BESIDE},
+        predict=lambda: {p: v for p, v in predicted(trace).items() if p not in BESIDE},
+    )
 
 
 def predicted(trace: Trace) -> dict[str, float]:
