@@ -46,9 +46,9 @@ def worked(term: Term, *values: Any, **named: Any) -> Any:
     return term(**{**constants, **bound.arguments})
 
 
-def losses(algorithm: Algorithm, preferred: str = "") -> dict[str, str]:
+def losses(algorithm: Algorithm, preferred: str = "", registry: Any = None) -> dict[str, str]:
     """Return, by place, a loss path of a kind that an algorithm works with: the preferred one where it is of that."""
-    paths = [c for c in default_registry().components.values() if c.slot.name == "loss"]
+    paths = [c for c in (registry or default_registry()).components.values() if c.slot.name == "loss"]
     paths.sort(key=lambda path: path.name != preferred)
     return {
         place: next(path.name for path in paths if path.kinds.intersection(kinds))

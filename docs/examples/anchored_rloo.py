@@ -28,6 +28,11 @@ ANCHORED_RLOO = Algorithm(
         "input_bytes": Given(24, "byte/token", source=f"{SOURCE}: ids and mask in 64 bits, advantages in 32, old logs"),
     },
     terms=[average_weights],
+    needs={
+        "policy.loss": "log-probabilities of tokens",
+        "anchor.loss": "log-probabilities of tokens",
+        "reward.loss": "values",
+    },
     source="the team's trainer, after Ahmadian et al. 2024 (RLOO)",
 )
 

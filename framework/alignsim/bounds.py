@@ -38,8 +38,11 @@ def bounded(
     found: dict[str, dict[Limit, None]] = {}
     for path, limit in _wishes(parts, finder, nodes):
         found.setdefault(path, {})[limit] = None
+    fields: dict[str, dict[Limit, None]] = {}
+    for path, number in parts.facts.items():  # a number set in the place of a field is held to the same
+        fields.setdefault(parse(path)[0], {}).update(dict.fromkeys(number.limits))
     for path, number in numbers.items():
-        for limit in number.limits:
+        for limit in {**fields.get(parse(path)[0], {}), **dict.fromkeys(number.limits)}:
             scopes = finder.readers(path) if limit.names else [Scope()]
             found.setdefault(path, {}).update(dict.fromkeys(finder.resolved(limit, scope) for scope in scopes))
     held = {path: attrs.evolve(n, limits=_sorted(found.get(path) or _usual(n))) for path, n in numbers.items()}

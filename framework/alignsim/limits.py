@@ -56,7 +56,7 @@ class Limit:
             return
         if self.whole:
             yield "must be a whole number", value % 1 != 0
-        for end, words in ((self.least, "least"), (self.most, "most")):
+        for words, end in self._ends:
             if isinstance(end, str) and end not in known:
                 continue
             if end is not None:
@@ -68,6 +68,22 @@ class Limit:
             above = value > 0
             rest = known[self.divides] % (value * above + (value <= 0))
             yield f"must divide {_told(self.divides, known)}", (rest != 0) | (value <= 0)
+
+    def asks(self) -> str:
+        """Return all of it in words, without the reason.
+
+        >>> Limit(8, least=1, whole=True).asks(), SWITCH.asks(), Limit(divides="data").asks()
+        ('whole, at least 1, at most 8', '0 or 1', 'at least 0, divides data')
+        """
+        if self.whole and (self.least, self.most) == (0, 1):
+            return "0 or 1"
+        told = ["whole"] * self.whole
+        told += [f"at {w} {e}" if isinstance(e, str) else f"at {w} {e:g}" for w, e in self._ends if e is not None]
+        return ", ".join([*told, *([f"divides {self.divides}"] if self.divides else [])])
+
+    @property
+    def _ends(self) -> tuple[tuple[str, End], ...]:
+        return ("least", self.least), ("most", self.most)
 
     def message(self, rule: str, got: str) -> str:
         """Return a rule, who asks for it and why, and what there is instead."""

@@ -191,7 +191,7 @@ class Parts:
         filling = self.components.get(role, {}).get(slot)
         if filling is not None and filling.kinds and not filling.kinds.intersection(kinds):
             wanted, got = " or ".join(kinds), " and ".join(sorted(filling.kinds))
-            yield Problem(place, f"{who} needs for {role!r} a {slot} of {wanted}; {filling.name!r} is one of {got}")
+            yield Problem(place, f"{who} needs as {slot} of {role!r} {wanted}; {filling.name!r} is for {got}")
 
     def _apart(self, role: str, owner: str) -> str:
         """Why a role cannot run on another's weights; empty if it can."""

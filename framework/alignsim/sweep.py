@@ -136,7 +136,7 @@ def _hold(plan: Plan, columns: Mapping[str, Column], spelt: Mapping[str, str]) -
             broken = beyond & np.isfinite(value)  # what is not finite is refused as such
             if broken.any():
                 row = int(broken.argmax())
-                told = [f"{value[row]:g}" if path in columns else f"{value:g}"]
+                told = [f"{columns[path][row] if path in columns else value:g}"]
                 told += [f"{spelt.get(n, n)} {columns[n][row]:g}" for n in limit.names if n in columns]
                 name = spelt.get(path, path)
                 message = limit.message(rule, f"{' with '.join(told)} in row {row}")
