@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 
 import attrs
 
+from alignsim.component import NONE
 from alignsim.errors import CompositionError, Problem
 from alignsim.given import Given
 from alignsim.graph import Node
@@ -45,7 +47,7 @@ def bounded(
         for limit in {**fields.get(parse(path)[0], {}), **dict.fromkeys(number.limits)}:
             scopes = finder.readers(path) if limit.names else [Scope()]
             found.setdefault(path, {}).update(dict.fromkeys(finder.resolved(limit, scope) for scope in scopes))
-    held = {path: attrs.evolve(n, limits=_sorted(found.get(path) or _usual(n))) for path, n in numbers.items()}
+    held = {path: _held(number, _sorted(found.get(path) or _usual(number))) for path, number in numbers.items()}
     problems = [problem for path, number in held.items() for problem in _broken(path, number, numbers)]
     if problems:
         raise CompositionError(problems)
@@ -60,18 +62,22 @@ def _wishes(parts: Parts, finder: _Finder, nodes: Iterable[Node]) -> Iterator[tu
             slot, by = component.slot, f"with {component.slot.name} {component.name!r}"
             asked = [(name, constant.limit, by) for name, constant in component.defaults.items()]
             asked += [(name, limit, by) for name, limit in component.limits.items()]
-            if component != slot.none:
+            if component.name != NONE:
                 asked += [(name, limit, f"for slot {slot.name!r}") for name, limit in slot.limits.items()]
             for name, limit, who in asked:
                 for path in finder.hits(name, scope):
-                    yield path, finder.resolved(attrs.evolve(limit, by=who), scope)
+                    yield path, finder.resolved(_asked(limit, who), scope)
     for node in nodes:
         if node.term is not None:
             markers = node.term.formula.parameters.values()
             for marker, path in zip(markers, node.inputs, strict=True):
                 if isinstance(marker, Const) and path in finder.numbers:
-                    limit = attrs.evolve(marker.limit, by=f"in {node.term.provider}")
-                    yield path, finder.resolved(limit, node.scope)
+                    yield path, finder.resolved(_asked(marker.limit, f"in {node.term.provider}"), node.scope)
+
+
+@cache
+def _asked(limit: Limit, by: str) -> Limit:
+    return attrs.evolve(limit, by=by)
 
 
 class _Finder:
@@ -79,15 +85,16 @@ class _Finder:
 
     def __init__(self, parts: Parts, numbers: Mapping[str, Given], terms: Mapping[str, tuple[Term, Scope]]) -> None:
         self.parts, self.numbers, self.terms = parts, numbers, terms
-        self.named: dict[str, list[str]] = {}
+        self.places: dict[str, set[tuple[str | None, str | None]]] = {}
         for path in numbers:
-            self.named.setdefault(parse(path)[0], []).append(path)
+            name, _, phase, stage = parse(path)
+            self.places.setdefault(name, {(None, None)}).add((phase, stage))
 
     def hits(self, name: str, scope: Scope) -> list[str]:
         """Return the numbers that a name means to a role: one, or one for some phase or kind of rank besides."""
-        places = {parse(path)[2:] for path in self.named.get(name, ())}
-        within = [attrs.evolve(scope, phase=phase, stage=stage) for phase, stage in places | {(None, None)}]
-        nearest = (self.nearest(name, each) for each in within) if places else ()
+        places = self.places.get(name, set())
+        within = [attrs.evolve(scope, phase=phase, stage=stage) for phase, stage in places if phase or stage]
+        nearest = [self.nearest(name, each) for each in ([scope, *within] if places else [])]
         return sorted({path for path in nearest if path is not None})
 
     def nearest(self, name: str, scope: Scope) -> str | None:
@@ -113,13 +120,18 @@ class _Finder:
         return attrs.evolve(limit, **changed)  # type: ignore[arg-type]
 
 
+def _held(number: Given, limits: tuple[Limit, ...]) -> Given:
+    return number if limits == number.limits else attrs.evolve(number, limits=limits)
+
+
 def _usual(number: Given) -> tuple[Limit, ...]:
     """What a number is held to of which nobody says anything: an amount of something is not less than nothing."""
     return () if dimension(number.unit) == "dimensionless" else (SIZE,)
 
 
 def _sorted(limits: Iterable[Limit]) -> tuple[Limit, ...]:
-    return tuple(sorted(limits, key=repr))
+    found = tuple(limits)
+    return tuple(sorted(found, key=repr)) if len(found) > 1 else found
 
 
 def _broken(path: str, number: Given, numbers: Mapping[str, Given]) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from numbers import Real
 from typing import Any, TypeVar, cast
 
@@ -233,6 +234,11 @@ def _field_problems(owner: str, field: attrs.Attribute[Any], value: Any) -> list
     return []
 
 
+@cache
+def _counted(limit: Limit, whole: bool) -> Limit:
+    return attrs.evolve(limit, whole=whole)
+
+
 @described
 @attrs.frozen(kw_only=True)
 class Inputs:
@@ -265,4 +271,4 @@ class Inputs:
         if isinstance(value, bool):
             return (SWITCH,)
         stated = field.validator.limits if isinstance(field.validator, Within) else ()
-        return tuple(attrs.evolve(limit, whole=isinstance(value, int)) for limit in stated)
+        return tuple(_counted(limit, isinstance(value, int)) for limit in stated)

@@ -7,11 +7,7 @@ from typing import Any
 import attrs
 
 from alignsim.errors import InvalidInput
-from alignsim.given import Inputs, as_count, at_least, described, within
-from alignsim.limits import COUNT, Limit
-
-HEADS = Limit("heads", because="tensor ranks share heads out among them", least=None)
-LAYERS = Limit("layers", because="stages share layers out among them", least=None)
+from alignsim.given import Inputs, as_count, at_least, described
 
 
 @described
@@ -25,8 +21,8 @@ class Layout(Inputs):
         data: replicas that see different samples.
     """
 
-    tensor: int = attrs.field(default=1, converter=as_count, validator=within(COUNT, HEADS))
-    pipeline: int = attrs.field(default=1, converter=as_count, validator=within(COUNT, LAYERS))
+    tensor: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
+    pipeline: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
     data: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
 
 

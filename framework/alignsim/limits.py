@@ -7,6 +7,8 @@ from typing import Any
 
 import attrs
 
+from alignsim.maths import floor
+
 End = float | str | None
 
 
@@ -55,7 +57,7 @@ class Limit:
             yield "must be 0 or 1", (value != 0) & (value != 1)
             return
         if self.whole:
-            yield "must be a whole number", value % 1 != 0
+            yield "must be a whole number", floor(value) != value
         for words, end in self._ends:
             if isinstance(end, str) and end not in known:
                 continue

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from alignsim import AlignSimError, Batch, Scenario, Scenarios, default_registry
+from alignsim import Algorithm, AlignSimError, Batch, Scenario, Scenarios, default_registry
 from alignsim.solver import Solver
 from small_runs import losses
 
@@ -74,6 +74,8 @@ def composed():
     value = REGISTRY.component("loss", "trl-ppo-value")
     joint = REGISTRY.component("loss", "trl-ppo")
     scenarios.append(run(REGISTRY.algorithms["TRL-PPO"], loss=joint, **{"critic.loss": value}))
+    evaluation = Algorithm(name="Evaluation", phases={"evaluate": {"policy": "infer"}}, source="test")
+    scenarios.append(run(evaluation))
     return [*scenarios, *(graph for component in REGISTRY.components.values() for graph in with_component(component))]
 
 
