@@ -133,7 +133,9 @@ def _hold(plan: Plan, columns: Mapping[str, Column], spelt: Mapping[str, str]) -
         others = {name: columns.get(name, constant[name]) for name in limit.names}
         value = columns.get(path, constant[path])
         for rule, beyond in limit.rules(value, others):
-            broken = beyond & np.isfinite(value) if beyond.any() else beyond  # what is not finite is refused as such
+            if not isinstance(beyond, np.ndarray) or not beyond.any():
+                continue  # a rule about what does not vary was kept when the graph was composed
+            broken = beyond & np.isfinite(value)  # what is not finite is refused as such
             if broken.any():
                 row = int(broken.argmax())
                 told = [f"{columns[path][row] if path in columns else value:g}"]
