@@ -10,7 +10,6 @@ from alignsim.component import Component
 from alignsim.errors import suggestion
 from alignsim.limits import ANY
 from alignsim.scenario import Scenario
-from alignsim.scope import parse
 from alignsim.testing.kit import PluginTests, faults, sourced
 from alignsim.testing.laws import assert_lawful
 from alignsim.testing.setups import Workbench
@@ -70,7 +69,7 @@ class ComponentTests(PluginTests):
     def test_its_limits_are_of_numbers_that_are_there(self, component: Component, workbench: Workbench) -> None:
         """A limit of a misspelt number would be none."""
         runs = list(self.runs_of(component, workbench))
-        known = {parse(path)[0] for run in runs for path in (*run.graph.nodes, *run.parts().facts)}
+        known = {path.rpartition(".")[2] for run in runs for path in (*run.graph.nodes, *run.parts().facts)}
         known |= {name for slot in workbench.registry.slots.values() for name in slot.promises}
         known |= {name for other in workbench.registry.components.values() for name in other.defaults}
         for name, limit in component.limits.items():
