@@ -40,6 +40,7 @@ LIMITS = {
     "pipeline": Limit(1, because=NOT_DIVIDED),
     "reshard_after_forward": Limit(1, because="1 shards every layer again after its forward, 0 does not"),
     "no_sync": Limit(1, because="1 adds up whole gradients before the last micro-batch, 0 reduces each"),
+    "trains_parts": Limit(0, because="layers that backward does not reach are not modelled; choose adapter 'full'"),
     "quantised_bits": Limit(0, because="shards of quantised weights are not modelled; choose adapter 'lora'"),
 }
 

@@ -56,7 +56,7 @@ OTHERS: Mapping[str, str] = {
     "bwd_end2": "the end of the second micro-batch's backward: what there is between steps, and all gradients",
     "load": "models are made one after the other, each with a copy of a head that is tied later",
     "optim_init": "the optimizer's first step, before there are inputs",
-    "grow": "a trace does not decode every token: it makes the cache of all but two at once, one layer after the other, "
+    "grow": "a trace does not decode every token: it makes the cache of all but two at once, one layer after another, "
     "and keys and values of the last one exist twice",
 }
 """Phase of a trace -> what it is, where it is not just the moments of a phase."""
@@ -180,10 +180,11 @@ def _first_step(run: Result, trace: Trace) -> float:
 
 def _grown(run: Result) -> float:
     """The cache of all but two tokens is made without generating them; no step of generation does that."""
-    tokens = run.scenario.batch.rollout_tokens - 2
-    grown = run.scenario.using(rollout_tokens=tokens).result
-    layer = grown.value("policy.cached_token") * run.scenario.batch.rollout_sequences * tokens
-    return grown.value("generate:policy/decode.device") - grown.value("policy.decode_working_set") + layer
+    tokens = run.value("rollout_tokens") - 2
+    grown = run.scenario.using(rollout_tokens=int(tokens)).result
+    made_twice = grown.value("policy.cached_token") * run.value("rollout_sequences") * tokens
+    in_all: float = grown.value("generate:policy/decode.device")
+    return in_all - grown.value("policy.decode_working_set") + made_twice
 
 
 @hookimpl
