@@ -183,8 +183,8 @@ def _grown(run: Result) -> float:
     tokens = run.value("rollout_tokens") - 2
     grown = run.scenario.using(rollout_tokens=int(tokens)).result
     made_twice = grown.value("policy.cached_token") * run.value("rollout_sequences") * tokens
-    in_all: float = grown.value("generate:policy/decode.device")
-    return in_all - grown.value("policy.decode_working_set") + made_twice
+    peak: float = grown.value("generate:policy/decode.device") - grown.value("policy.decode_working_set") + made_twice
+    return peak
 
 
 @hookimpl
