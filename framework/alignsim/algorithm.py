@@ -108,6 +108,10 @@ def wanted(needs: Mapping[str, str | Iterable[str]]) -> Mapping[str, tuple[str, 
     return frozen({place: (kinds,) if isinstance(kinds, str) else tuple(kinds) for place, kinds in needs.items()})
 
 
+def _names(roles: Iterable[str]) -> tuple[str, ...]:
+    return tuple(roles)
+
+
 @attrs.frozen(kw_only=True)
 class Algorithm:
     """Who does what when.
@@ -121,6 +125,7 @@ class Algorithm:
         order: phase -> its events as ``role.moment``, where they do not simply follow role by role.
         concurrent: groups of phases that run at the same time.
         model_of: role -> the role whose model it runs (a rollout engine runs the policy's).
+        scalar_heads: roles whose model gives one number a token: critics, reward models.
         numbers: constants of its own, such as the rows that a sample takes.
         terms: terms of its own.
         needs: the kinds of filling that a role works with, any of which will do, by ``role.slot``.
@@ -135,6 +140,7 @@ class Algorithm:
     order: Mapping[str, tuple[str, ...]] = attrs.field(factory=FrozenDict, converter=_orders)
     concurrent: tuple[tuple[str, ...], ...] = ()
     model_of: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
+    scalar_heads: tuple[str, ...] = attrs.field(default=(), converter=_names)
     numbers: Mapping[str, Given] = attrs.field(factory=FrozenDict, converter=frozen)
     terms: tuple[Any, ...] = ()
     needs: Mapping[str, tuple[str, ...]] = attrs.field(factory=FrozenDict, converter=wanted)
@@ -179,6 +185,9 @@ class Algorithm:
                 yield Problem(f"needs[{place!r}]", "is spelt role.slot, such as 'policy.loss'")
             elif role not in self.roles:
                 yield Problem(f"needs[{place!r}]", f"no role {role!r}; {suggestion(role, self.roles)}")
+        for role in self.scalar_heads:
+            if role not in self.roles:
+                yield Problem("scalar_heads", f"no role {role!r}; {suggestion(role, self.roles)}")
 
     @property
     def roles(self) -> tuple[str, ...]:

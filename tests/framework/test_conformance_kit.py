@@ -205,6 +205,17 @@ def test_a_range_the_wrong_way_round(run):
         laws.ends_are_in_order(run.with_terms(turned))
 
 
+@term("parameter", per={"role"}, during={"train"}, replaces=True)
+def trainable_parameters(parameters, lora_rank):
+    return parameters + lora_rank * lora_rank
+
+
+def test_states_that_do_not_scale_with_rank(run):
+    squared = run.with_terms(trainable_parameters)
+    with pytest.raises(AssertionError, match=r"trainable_parameters is .* at once, twice, thrice policy.lora_rank"):
+        laws.trained_states_scale_with_rank(squared)
+
+
 def test_an_instant_that_the_totals_lose(run, monkeypatch):
     monkeypatch.setattr("alignsim.pool_totals.undominated", lambda events, alive: events[:1])
     with pytest.raises(AssertionError, match=r"update is .*, but its instants hold at most"):

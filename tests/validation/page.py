@@ -19,6 +19,7 @@ from alignsim.runfile import cases
 from alignsim.validation import Comparison
 from alignsim.views.comparison import percent, summary_table
 from alignsim.views.table import Table
+from alignsim_plugins.validation.tensor_traces import OTHERS, PHASES
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "validation.md"
@@ -115,7 +116,26 @@ def sharded_traces_tables() -> str | None:
     return "\n\n".join(table.markdown() for table in (Table.of("", columns, rows), summary_table(comparison.summary)))
 
 
-TABLES = {"one-gpu": one_gpu_tables, "tensor-traces": tensor_traces_table, "sharded-traces": sharded_traces_tables}
+def phases_table() -> str:
+    """Return where the phases of traces are found: those that are moments, then the others."""
+    meant: dict[tuple[str, str], list[str]] = {}
+    for algorithm, phases in PHASES.items():
+        for phase, places in phases.items():
+            where = "; or ".join(
+                f"`{p}`, {role}: {', '.join(f'`{m}`' for m in moments)}" for p, role, moments in places
+            )
+            meant.setdefault((phase, where), []).append(algorithm)
+    rows = [(phase, ", ".join(algorithms), where) for (phase, where), algorithms in meant.items()]
+    rows += [(phase, "", what) for phase, what in OTHERS.items()]
+    return Table.of("", ["phase", "algorithm", "phase, role: moments"], rows).markdown()
+
+
+TABLES = {
+    "one-gpu": one_gpu_tables,
+    "trace-phases": phases_table,
+    "tensor-traces": tensor_traces_table,
+    "sharded-traces": sharded_traces_tables,
+}
 
 
 def page(text: str) -> str:

@@ -33,6 +33,12 @@ AMOUNTS = ("rows", "tokens")
 
 ENDS = ("low", "expected", "high")
 
+RANK = "rank"
+"""How a component names the number that its adapters' thin sides have: this, or something that ends in it."""
+
+TRAINED = ("trainable_parameters", "adapter_weights", "gradients", "master_weights", "optimizer_state")
+"""States that grow with a rank, by equal steps; what a rank does not change, ``weights``, stays."""
+
 
 def nothing_is_negative(run: Scenario) -> None:
     """No formula gives less than 0, at any end of the ranges."""
@@ -118,6 +124,27 @@ def more_never_takes_less(run: Scenario, names: tuple[str, ...] = GROWING) -> No
             assert not less or traded, f"{path} from {inputs[path]} to {more} makes less of {less}"
 
 
+def trained_states_scale_with_rank(run: Scenario) -> None:
+    """Equal steps of an adapter's rank take equal steps of all that is kept for what it trains, and no base weights.
+
+    What has no thin matrix (a magnitude of every output) is there at any rank; the rest is in proportion.
+    """
+    for role, fillings in run.graph.parts.components.items():
+        ranks = {name for filling in fillings.values() for name in filling.defaults if name.endswith(RANK)}
+        held = [f"{role}.{name}" for name in (*TRAINED, "weights") if f"{role}.{name}" in run.graph.nodes]
+        plan = Plan.of(run.graph, dict.fromkeys(held))
+        inputs = dict(zip(plan.inputs, plan.values(), strict=True))
+        for path in (path for path in inputs if _short(path) in ranks and path.startswith(f"{role}.")):
+            once, twice, thrice = (plan.evaluate(changes={path: inputs[path] * times}) for times in (1, 2, 3))
+            for state in held:
+                steps = twice[state] - once[state], thrice[state] - twice[state]
+                told = f"{state} is {once[state]}, {twice[state]}, {thrice[state]} at once, twice, thrice {path}"
+                assert isclose(*steps, rel_tol=1e-9, abs_tol=1e-12 * abs(thrice[state])), told
+                assert steps[0] >= 0, told
+                assert steps[0] == 0 or not state.endswith(".weights"), told
+                assert steps[0] > 0 or not state.endswith(".trainable_parameters"), told
+
+
 def a_sweep_is_the_same_bit_for_bit(run: Scenario, names: tuple[str, ...] = GROWING) -> None:
     """Many configurations at once are the configurations one at a time."""
     plan = _totals(run)
@@ -197,6 +224,7 @@ LAWS: tuple[Callable[[Scenario], None], ...] = (
     what_stays_is_in_the_peak,
     the_binding_instant_adds_up,
     more_never_takes_less,
+    trained_states_scale_with_rank,
     a_sweep_is_the_same_bit_for_bit,
     the_order_of_parts_changes_nothing,
     what_is_out_of_bounds_is_refused,

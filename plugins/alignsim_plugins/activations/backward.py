@@ -98,6 +98,20 @@ def input_norm_backward(residual_bytes: Any, hidden: Any, fp32: Any = FP32) -> A
     return (6 * fp32 + residual_bytes) * hidden
 
 
+@term("byte/token", per={"role"}, during={"train"}, source=TRACES)
+def frozen_layer_backward(
+    recomputed_layer: Any, mlp_backward: Any, scores_backward: Any, norm_copies: Any, qk_norm_copies: Any
+) -> Any:
+    """The worst instant of a layer that is reached but not trained, under layers that are.
+
+    Copies that only the weights of norms need are not there. The input of the projection down is neither, but then
+    nothing is freed before the product's two gradients are made.
+    """
+    return maths.maximum(
+        maths.maximum(recomputed_layer, mlp_backward) - norm_copies - qk_norm_copies, scores_backward - qk_norm_copies
+    )
+
+
 @term("byte", per={"role"}, during={"train"}, source=TRACES)
 def layer_backward(
     recomputed_layer: Any,
@@ -159,6 +173,7 @@ BACKWARD = (
     norm_backward,
     scores_backward,
     input_norm_backward,
+    frozen_layer_backward,
     layer_backward,
     layer_backward_again,
 )

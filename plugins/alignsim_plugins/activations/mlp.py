@@ -26,6 +26,12 @@ def experts_saved(
     )
 
 
+@term("byte/token", per={"role"}, during={"train"}, source=TRACES)
+def down_input(experts: Any, inner_bytes: Any, ffn: Any) -> Any:
+    """The input of the projection down, which only its weight's gradient needs; experts keep theirs anyhow."""
+    return maths.where(experts > 0, 0, inner_bytes * ffn)
+
+
 @term("byte/token", per={"role"}, during={"train"}, source=f"Shazeer 2020 (GLU variants), eq. 6; {TRACES}")
 def mlp_saved(
     written_out_gelu: Any,
@@ -35,6 +41,7 @@ def mlp_saved(
     frozen: Any,
     ffn: Any,
     inner_bytes: Any,
+    down_input: Any,
 ) -> Any:
     """Gate, up, activated gate and product; without a gate, before and after the activation, and what it keeps inside.
 
@@ -43,8 +50,8 @@ def mlp_saved(
     return maths.where(
         experts > 0,
         experts_saved,
-        inner_bytes * ffn * (maths.where(gated > 0, 4, 2 + 3 * written_out_gelu) - maths.where(frozen > 0, 1, 0)),
+        inner_bytes * ffn * maths.where(gated > 0, 4, 2 + 3 * written_out_gelu) - frozen * down_input,
     )
 
 
-MLP = (experts_saved, mlp_saved)
+MLP = (experts_saved, down_input, mlp_saved)

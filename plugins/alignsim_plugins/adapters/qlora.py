@@ -137,8 +137,11 @@ def up_adapter_work(
 
 @term("byte/token", per={"role"}, during={"train"}, source=f"{CODE}; {PEFT}: torch 2.13, live storages")
 def adapter_backward(adapts_down: Any, adapted_ffn: Any, inner_bytes: Any, adapter_operand: Any) -> Any:
-    """The product's gradients from the adapter and from the projection, and their sum, when the adapter's x is gone."""
-    return (adapts_down > 0) * adapted_ffn * maths.maximum(inner_bytes - adapter_operand, 0)
+    """The product's gradients from the adapter and from the projection, and their sum, when the adapter's x is gone.
+
+    Without an adapter at down, nothing is freed before the product's two gradients are made.
+    """
+    return adapted_ffn * maths.where(adapts_down > 0, maths.maximum(inner_bytes - adapter_operand, 0), inner_bytes)
 
 
 @term("byte", per={"role"}, source=f"{CODE}: dequantised for every product, in the format of arithmetic")

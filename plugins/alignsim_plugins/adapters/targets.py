@@ -27,8 +27,12 @@ DEFAULTS = {
     "adapter_bytes": Const(
         4, "byte/parameter", source="peft 0.21: autocast_adapter_dtype=True makes adapters 32-bit", limit=FORMAT
     ),
-    "frozen": Const(1, source=SOURCE),
-    **{name: ADAPTER.none.defaults[name] for name in ("projection_bytes", "quantised_matrices", "adapter_backward")},
+    **{
+        name: Const(1, source="peft 0.21: only adapters need gradients")
+        for name in ("frozen", "frozen_embedding", "frozen_final_norm", "frozen_head")
+    },
+    "frozen_below": Const(0, "layer", source="every layer has adapters"),
+    **{name: ADAPTER.none.defaults[name] for name in ("projection_bytes", "quantised_matrices")},
     **{
         name: Const(0, "parameter", source="adapters are matrices inside the layers")
         for name in ("trained_embedding", "trained_head", "trained_vectors", "trained_experts")
@@ -129,6 +133,18 @@ def gradient_bytes(adapter_bytes: Any) -> Any:
     return adapter_bytes
 
 
+@term("layer", per={"role"}, during={"train"}, source=SOURCE)
+def reached_layers(layers: Any) -> Any:
+    """Every layer has adapters."""
+    return layers
+
+
+@term("parameter", per={"role"}, during={"train"}, source=SOURCE)
+def trained_of_layer(trainable_parameters: Any, layers: Any) -> Any:
+    """One layer's adapters."""
+    return trainable_parameters / layers
+
+
 @term("byte", per={"role"}, group="model_state", source=SOURCE)
 def adapter_weights(trainable_parameters: Any, adapter_bytes: Any) -> Any:
     """Both matrices of every adapter."""
@@ -181,6 +197,8 @@ TARGETS = (
     thin_parameters,
     trainable_parameters,
     gradient_bytes,
+    reached_layers,
+    trained_of_layer,
     adapter_weights,
     largest_trained,
     largest_inner,

@@ -18,6 +18,7 @@ ONLINE_DPO = Algorithm(
     },
     order={"update": (*forward("policy"), *infer("reference"), *infer("reward"), *backward("policy"))},
     model_of={"reference": "policy"},
+    scalar_heads=("reward",),
     numbers={
         "rows_per_sample": Given(2.0, source=f"Guo et al. 2024, algorithm 1: two answers to a prompt; {TRL}"),
         "input_bytes": Given(16.0, "byte/token", source="64-bit token ids and masks (counted, not measured)"),

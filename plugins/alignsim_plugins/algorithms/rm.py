@@ -10,6 +10,7 @@ from alignsim_plugins.losses.slot import VALUES
 RM = Algorithm(
     name="RM",
     phases={"update": {"reward": "train"}},
+    scalar_heads=("reward",),
     numbers={
         "rows_per_sample": Given(2.0, source="Ouyang et al. 2022, eq. 1: a better and a worse answer"),
         "input_bytes": Given(8.0, "byte/token", source="token ids in 64 bits"),

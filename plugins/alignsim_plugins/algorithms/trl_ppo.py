@@ -34,6 +34,7 @@ TRL_PPO = Algorithm(
         )
     },
     model_of={"reference": "policy", "reward": "critic"},
+    scalar_heads=("critic", "reward"),
     numbers={
         "rows_per_sample": Given(1.0, source="one row a sample"),
         "policy.input_bytes": Given(8.0, "byte/token", source="token ids in 64 bits"),

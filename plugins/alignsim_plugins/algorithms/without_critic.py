@@ -21,6 +21,7 @@ REINFORCE_PLUS_PLUS = attrs.evolve(
     name="REINFORCE++",
     phases={**GRPO.phases, "score": {**GRPO.phases["score"], "reward": "infer"}},
     needs={**GRPO.needs, "reward.loss": VALUES},
+    scalar_heads=("reward",),
     source="Hu 2025 (REINFORCE++), section 3: GRPO's table and a reward model; advantages are normalised over the "
     "batch; OpenRLHF: --advantage_estimator reinforce",
 )

@@ -40,6 +40,7 @@ LIMITS = {
     "tensor": Limit(1, because=NOT_DIVIDED),
     "pipeline": Limit(1, because=NOT_DIVIDED),
     "replicas": Limit(divides="data", because="every replica is as many data ranks, which share one set of shards"),
+    "trains_parts": Limit(0, because="layers that backward does not reach are not modelled; choose adapter 'full'"),
     "quantised_bits": Limit(0, because="shards of quantised weights are not modelled; choose adapter 'lora'"),
 }
 

@@ -45,12 +45,6 @@ def norm_output(early: Any, casts_weights: Any, head_tokens: Any, tokens: Any, r
     return maths.where(early + casts_weights + (head_tokens < tokens) > 0, residual_bytes * hidden * tokens, 0)
 
 
-@term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def norm_output_unsaved(early: Any, residual_bytes: Any, hidden: Any, tokens: Any, head_tokens: Any) -> Any:
-    """The rows that are not kept."""
-    return residual_bytes * hidden * maths.where(early > 0, tokens, tokens - head_tokens)
-
-
 @trained(live=at("loss"))
 def tile_at_loss(
     early: Any, chunk_tokens: Any, vocab: Any, forward_tile: Any, head_gradient: Any, head_products: Any
@@ -87,7 +81,6 @@ TERMS = (
     head_input_gradient,
     head_input_saved,
     norm_output,
-    norm_output_unsaved,
     tile_at_loss,
     early_gradients,
     tile_in_backward,

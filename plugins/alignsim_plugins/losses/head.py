@@ -32,23 +32,23 @@ def head_logits(head_tokens: Any, vocab: Any, compute_bytes: Any) -> Any:
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def head_input_saved(frozen: Any, compute_bytes: Any, hidden: Any, head_tokens: Any) -> Any:
+def head_input_saved(frozen_head: Any, compute_bytes: Any, hidden: Any, head_tokens: Any) -> Any:
     """The head's input, which its weight's gradient needs; nobody keeps it for a frozen head."""
-    return maths.where(frozen > 0, 0, compute_bytes * hidden * head_tokens)
+    return maths.where(frozen_head > 0, 0, compute_bytes * hidden * head_tokens)
 
 
 @term("byte", per={"role"}, source=SOURCE)
 def norm_output(
-    casts_weights: Any, head_tokens: Any, tokens: Any, residual_bytes: Any, hidden: Any, frozen: Any = FROZEN
+    casts_weights: Any, head_tokens: Any, tokens: Any, residual_bytes: Any, hidden: Any, frozen_head: Any = FROZEN
 ) -> Any:
     """Another tensor than the head's input, if that is a cast, a selection of tokens, or kept by nobody."""
-    return maths.where(casts_weights + frozen + (head_tokens < tokens) > 0, residual_bytes * hidden * tokens, 0)
+    return maths.where(casts_weights + frozen_head + (head_tokens < tokens) > 0, residual_bytes * hidden * tokens, 0)
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def head_gradient(frozen: Any, made_gradient_bytes: Any, head_matrix: Any) -> Any:
+def head_gradient(frozen_head: Any, made_gradient_bytes: Any, head_matrix: Any) -> Any:
     """One for every parameter of the head, unless it is frozen."""
-    return maths.where(frozen > 0, 0, made_gradient_bytes * head_matrix)
+    return maths.where(frozen_head > 0, 0, made_gradient_bytes * head_matrix)
 
 
 @term("parameter", per={"role"}, during={"train"}, source=SOURCE)
@@ -70,9 +70,11 @@ def logits_at_head(head_logits: Any) -> Any:
 
 
 @trained(live=at("backward_head"))
-def head_input_gradient(compute_bytes: Any, hidden: Any, head_tokens: Any) -> Any:
-    """The gradient of the head's input."""
-    return compute_bytes * hidden * head_tokens
+def head_input_gradient(
+    reached_layers: Any, frozen_final_norm: Any, compute_bytes: Any, hidden: Any, head_tokens: Any
+) -> Any:
+    """The gradient of the head's input, unless nothing below the head is trained."""
+    return maths.where((reached_layers > 0) + (frozen_final_norm <= 0) > 0, compute_bytes * hidden * head_tokens, 0)
 
 
 @inferred(live=at("forward_head"))
@@ -104,4 +106,4 @@ HEAD = (
 )
 """Terms of a head that gives whole logits."""
 
-DEFAULTS = {"norm_output_unsaved": Const(0, "byte", source=SOURCE), "fused_head": Const(0, source=SOURCE)}
+DEFAULTS = {"fused_head": Const(0, source=SOURCE)}

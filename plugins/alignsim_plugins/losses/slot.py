@@ -22,7 +22,6 @@ LOSS = Slot(
         "head_matrix": "parameter",
         "head_input_saved": "byte",
         "norm_output": "byte",
-        "norm_output_unsaved": "byte",
         "head_gradient": "byte",
         "late_gradients": "parameter",
         "tied_gradient_copies": "",
@@ -54,7 +53,6 @@ VOCABULARY = {"scalar_head": Limit(0, because="it is of a vocabulary's logits; f
 - ``head_matrix``: parameters of the head that are multiplied by in one piece;
 - ``head_input_saved``: the head's input, as kept for backward;
 - ``norm_output``: the final norm's output where that is another tensor;
-- ``norm_output_unsaved``: the part of it that the head does not read;
 - ``head_gradient``: the head's, before any other gradient exists;
 - ``late_gradients``: parameters of the embedding whose gradient comes last, 0 where a tied head's stands for it;
 - ``tied_gradient_copies``: copies of a tied embedding's gradient at the end of backward, beside the gradient itself;

@@ -54,15 +54,9 @@ def norm_output(residual_bytes: Any, hidden: Any, tokens: Any) -> Any:
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def norm_output_unsaved(frozen: Any, residual_bytes: Any, hidden: Any, tokens: Any, loss_tokens: Any) -> Any:
-    """The rows that have no loss."""
-    return maths.where(frozen > 0, 0, residual_bytes * hidden * (tokens - loss_tokens))
-
-
-@term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def head_gradient(frozen: Any, made_gradient_bytes: Any, embedding_matrix: Any) -> Any:
+def head_gradient(frozen_head: Any, made_gradient_bytes: Any, embedding_matrix: Any) -> Any:
     """One for every parameter of the head, unless it is frozen."""
-    return maths.where(frozen > 0, 0, made_gradient_bytes * embedding_matrix)
+    return maths.where(frozen_head > 0, 0, made_gradient_bytes * embedding_matrix)
 
 
 @term("", per={"role"}, during={"train"}, source=f"autograd adds a tied weight's two gradients; {TRACES}")
@@ -96,9 +90,9 @@ def head_input_gradient(compute_bytes: Any, hidden: Any, loss_tokens: Any, fp32:
 
 
 @trained(live=at("backward_head"))
-def head_gradient_sum(frozen: Any, made_gradient_bytes: Any, embedding_matrix: Any, fp32: Any = FP32) -> Any:
+def head_gradient_sum(frozen_head: Any, made_gradient_bytes: Any, embedding_matrix: Any, fp32: Any = FP32) -> Any:
     """The head's gradient is added up in 32 bits, beside its cast where gradients are narrower."""
-    return maths.where(frozen + (made_gradient_bytes >= fp32) > 0, 0, fp32 * embedding_matrix)
+    return maths.where(frozen_head + (made_gradient_bytes >= fp32) > 0, 0, fp32 * embedding_matrix)
 
 
 @inferred(live=at("forward_head", "loss"))
@@ -139,7 +133,6 @@ TRL_FUSED = Component(
         head_tile_cast,
         head_input_saved,
         norm_output,
-        norm_output_unsaved,
         head_gradient,
         late_gradients,
         tied_gradient_copies,

@@ -12,6 +12,7 @@ RECOMPUTE = Slot(
         "recomputes_last": "",
         "recomputed_share": "",
         "recomputes_core": "",
+        "reaches_inputs": "",
         "saved_activations": "byte",
     },
     limits={
@@ -25,7 +26,8 @@ RECOMPUTE = Slot(
 
 - ``recomputes``: 1 if the first layer's activations are computed again in its backward;
 - ``recomputes_last``: 1 if the last layer's are;
-- ``recomputed_share``: of the layers, those that are;
+- ``recomputed_share``: of the layers that backward reaches, those that are;
 - ``recomputes_core``: 1 if every layer keeps query, key, value and output, and computes its attention again;
+- ``reaches_inputs``: 1 if the embedding's output is made to need a gradient, so that backward goes through all layers;
 - ``saved_activations``: what all layers keep between forward and backward.
 """
