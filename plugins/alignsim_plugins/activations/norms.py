@@ -28,16 +28,9 @@ def layer_norm_input_saved(
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=LAYER_NORM)
-def layer_norm_saved(
-    layer_norm_input_saved: Any,
-    norm_in_32_bits: Any,
-    written_out_norm: Any,
-    hidden: Any,
-    frozen: Any,
-    residual_bytes: Any,
-) -> Any:
-    """Beside that, its output; nobody keeps the output that is cast from 32 bits, if what reads it is frozen."""
-    return layer_norm_input_saved + residual_bytes * hidden * (1 - (frozen > 0) * (norm_in_32_bits + written_out_norm))
+def layer_norm_saved(layer_norm_input_saved: Any, hidden: Any, frozen: Any, residual_bytes: Any) -> Any:
+    """Beside that, its output, which frozen matrices do not keep."""
+    return layer_norm_input_saved + maths.where(frozen > 0, 0, residual_bytes * hidden)
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=SOURCE)

@@ -66,7 +66,7 @@ def unmasked_saved(
     compute_bytes: Any,
     fp32: Any = FP32,
 ) -> Any:
-    """Without one: query, key, value, output and a log-sum a head; plain arithmetic keeps the softmax of every score."""
+    """Without one: query, key, value, output and a log-sum a head; plain arithmetic keeps every score after softmax."""
     return maths.where(
         plain_arithmetic > 0,
         4 * compute_bytes * query_width + fp32 * heads * row_tokens,

@@ -7,7 +7,6 @@ import pytest
 from alignsim_plugins.attention.flash import attention_saved
 from small_runs import held, small_run, worked
 
-
 GROUPED = {"query_width": 128, "key_width": 64, "value_storage": 64, "output_width": 128, "heads": 4, "kv_lora_rank": 0}
 
 

@@ -23,7 +23,7 @@ LAYERS = 6
 
 
 def measure(case: dict[str, Any]) -> dict[str, int]:
-    """Return the most bytes live in forward, backward and the optimizer's step, and those kept between the first two."""
+    """Return the most bytes live in forward, in backward and in the optimizer's step."""
     torch, transformers = import_module("torch"), import_module("transformers")
     leaves = import_module("torch.utils._pytree").tree_leaves
     fake = import_module("torch._subclasses.fake_tensor").FakeTensorMode
@@ -33,36 +33,30 @@ def measure(case: dict[str, Any]) -> dict[str, int]:
         def __init__(self) -> None:
             super().__init__()
             self.sizes: dict[int, int] = {}
-            self.names: dict[int, Any] = {}
             self.total, self.phase = 0, "load"
             self.peaks: dict[str, int] = {}
-            self.snap: dict[str, Any] = {}
 
         def gone(self, key: int) -> None:
             self.total -= self.sizes.pop(key)
-            self.names.pop(key, None)
 
-        def add(self, value: Any, name: str = "") -> None:
+        def add(self, value: Any) -> None:
             if isinstance(value, torch.Tensor):
                 storage = value.untyped_storage()
                 if storage._cdata not in self.sizes:
                     self.sizes[storage._cdata] = storage.nbytes()
-                    self.names[storage._cdata] = (name, tuple(value.shape), str(value.dtype))
                     self.total += storage.nbytes()
                     weakref.finalize(storage, self.gone, storage._cdata)
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             out = function(*args, **(kwargs or {}))
             for value in leaves(out):
-                self.add(value, str(function))
+                self.add(value)
             if self.total > self.peaks.get(self.phase, 0):
                 self.peaks[self.phase] = self.total
-                if DEBUG:
-                    self.snap[self.phase] = [(self.sizes[k], *self.names[k]) for k in self.sizes]
             return out
 
     class Kernel(torch.autograd.Function):  # type: ignore[misc]
-        """Allocates and keeps what the fused kernels of a GPU do; those of a CPU repeat keys and lay results out else."""
+        """Allocates and keeps what the fused kernels of a GPU do; those of a CPU repeat keys."""
 
         @staticmethod
         def forward(query: Any, key: Any, value: Any, bias: Any) -> Any:
@@ -117,7 +111,7 @@ def measure(case: dict[str, Any]) -> dict[str, int]:
         if case.get("recompute"):
             model.gradient_checkpointing_enable({"use_reentrant": False})
         for each in (*model.parameters(), *model.buffers()):
-            live.add(each, "model")
+            live.add(each)
         optimizer = torch.optim.AdamW(model.parameters(), fused=True)
         ids = torch.zeros(case["rows"], case["tokens"], dtype=torch.int64)
         for _ in range(2):
@@ -126,9 +120,6 @@ def measure(case: dict[str, Any]) -> dict[str, int]:
             live.phase = "forward"
             loss = model(input_ids=ids, labels=ids, use_cache=False).loss
             gc.collect()
-            live.peaks["kept"] = live.total
-            if DEBUG:
-                live.snap["kept"] = [(live.sizes[k], *live.names[k]) for k in live.sizes]
             live.phase = "backward"
             loss.backward()
             del loss
@@ -137,9 +128,89 @@ def measure(case: dict[str, Any]) -> dict[str, int]:
             optimizer.step()
             live.phase = ""
             optimizer.zero_grad(set_to_none=True)
-    if DEBUG:
-        measure.snap = live.snap  # type: ignore[attr-defined]
-        measure.params = sum(p.numel() for p in model.parameters())
     return {name: size for name, size in live.peaks.items() if name}
 
-DEBUG = False
+
+DEPTHS = {"gpt2": "n_layer", "gptj": "n_layer"}
+"""What a family calls its layers, if not ``num_hidden_layers``."""
+
+SDPA_AND_EAGER = (
+    "Llama-3.2-1B",
+    "SmolLM3-3B",
+    "Qwen2-0.5B",
+    "Qwen1.5-MoE-A2.7B",
+    "Qwen3-0.6B",
+    "Qwen3-30B-A3B",
+    "Mistral-7B-v0.1",
+    "Mixtral-8x7B",
+    "Gemma-2B",
+    "Gemma-3-1B",
+    "Phi-1.5",
+    "Phi-2",
+    "Phi-3-mini",
+    "Phi-3.5-MoE",
+    "Phi-4-mini",
+    "DeepSeek-V2-Lite",
+    "DeepSeek-V3",
+    "Kimi-K2",
+    "GLM-4-9B-0414",
+    "GLM-4.5-Air",
+    "Pythia-410M",
+    "GPT-2",
+    "OPT-1.3B",
+    "OLMo-1B",
+    "OLMo-2-7B",
+    "OLMoE-1B-7B",
+    "Command-R",
+    "Yi-34B",
+    "GPT-J-6B",
+    "Falcon-7B",
+    "Llama-4-Scout",
+)
+"""One model a family, or more where it changed; of six layers and a small vocabulary each."""
+
+EAGER = ("Gemma-2-2B", "gpt-oss-20b")
+"""Families that scaled_dot_product_attention is not offered for."""
+
+LONG = (
+    ("Mistral-7B-v0.1", "sdpa", 4, 1, 8192),
+    ("Phi-3-mini", "sdpa", 4, 2, 3072),
+    ("Gemma-3-4B", "sdpa", 6, 2, 2048),
+    ("Gemma-2-2B", "eager", 4, 1, 4096),
+)
+"""Rows beyond a sliding window: model, attention, layers, rows, tokens."""
+
+
+def cases() -> list[dict[str, Any]]:
+    """Return what is measured."""
+    known = json.loads(CONFIGS.read_text(encoding="utf-8"))
+    short = [(name, kernel, LAYERS, 2, 1024) for name in SDPA_AND_EAGER for kernel in ("sdpa", "eager")]
+    short += [(name, "eager", LAYERS, 2, 1024) for name in EAGER]
+    return [
+        {
+            "model": name,
+            "attention": kernel,
+            "rows": rows,
+            "tokens": tokens,
+            "config": {
+                DEPTHS.get(known[name]["model_type"], "num_hidden_layers"): layers,
+                "vocab_size": VOCABULARY,
+            },
+        }
+        for name, kernel, layers, rows, tokens in (*short, *LONG)
+    ]
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        sys.stdout.write(json.dumps(measure(json.loads(sys.argv[1]))) + "\n")
+    else:
+        rows = []
+        for case in cases():
+            done = subprocess.run(
+                [sys.executable, __file__, json.dumps(case)], capture_output=True, text=True, check=True
+            )
+            rows.append({"case": case, "peaks": json.loads(done.stdout.splitlines()[-1])})
+        versions = {"torch": "2.13.0", "transformers": "5.24.0"}
+        lines = ",\n".join(json.dumps(row) for row in rows)
+        FIGURES.write_text(f'{{"versions": {json.dumps(versions)},\n"rows": [\n{lines}\n]}}\n', "utf-8")
