@@ -55,7 +55,9 @@ def measure(case: dict[str, Any]) -> dict[str, int]:
                 self.peaks[self.phase] = self.total
             return out
 
-    class Kernel(torch.autograd.Function):  # type: ignore[misc]
+    function: Any = torch.autograd.Function
+
+    class Kernel(function):  # type: ignore[misc]
         """Allocates and keeps what the fused kernels of a GPU do; those of a CPU repeat keys."""
 
         @staticmethod
@@ -92,7 +94,8 @@ def measure(case: dict[str, Any]) -> dict[str, int]:
 
     torch.nn.functional.scaled_dot_product_attention = attention
     # fake tensors hide that positions go up by one, which is how real ones tell that nothing is packed
-    import_module("transformers.masking_utils").find_packed_sequence_indices = lambda position_ids: None
+    masking: Any = import_module("transformers.masking_utils")
+    masking.find_packed_sequence_indices = lambda position_ids: None
     known = json.loads(CONFIGS.read_text(encoding="utf-8"))[case["model"]]
     fields = {name: value for name, value in known.items() if name not in ("model_type", "repository")}
     fields.update({"pad_token_id": None, **case.get("config", {})})
