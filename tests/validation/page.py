@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 from alignsim import Case, InvalidInput, compare, default_registry
@@ -130,7 +131,25 @@ def phases_table() -> str:
     return Table.of("", ["phase", "algorithm", "phase, role: moments"], rows).markdown()
 
 
+def families_table() -> str:
+    """Return the steps of models of all families, a line for each model, and their causes where they are off."""
+    families = run_path(str(HERE / "families" / "predict.py"))
+    found: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
+    for row, case in zip(
+        compare(families["cases"]()).rows, (r["case"] for r in families["FIGURES"]["rows"]), strict=True
+    ):
+        line = found.setdefault((case["model"], f"{case['rows']} x {case['tokens']}"), {})
+        line[case["attention"]] = (f"{row.measured / 2**30:.2f}", percent(row.error, 2, "+"))
+        line["cause"] = (families["cause"](case) or line.get("cause", ("",))[0],)
+    rows = (
+        (*key, *line.get("sdpa", ("", "")), *line.get("eager", ("", "")), *line["cause"]) for key, line in found.items()
+    )
+    columns = ["model", "batch", ">sdpa, GiB", ">error", ">eager, GiB", ">error ", "not modelled"]
+    return Table.of("", columns, rows).markdown()
+
+
 TABLES = {
+    "families": families_table,
     "one-gpu": one_gpu_tables,
     "trace-phases": phases_table,
     "tensor-traces": tensor_traces_table,

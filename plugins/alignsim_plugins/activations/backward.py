@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import maths, term
+from alignsim import Const, maths, term
 from alignsim_plugins.elements import BF16, FP32, TRACES
+
+ALIKE = Const(0, "byte/token", source="a kernel that keeps the same in every layer")
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=TRACES)
 def live_layer(
-    layer_saved: Any, recomputes: Any, residual_bytes: Any, compute_bytes: Any, hidden: Any, fp32: Any = FP32
+    layer_saved: Any,
+    recomputes: Any,
+    residual_bytes: Any,
+    compute_bytes: Any,
+    hidden: Any,
+    attention_beyond_mean: Any = ALIKE,
+    fp32: Any = FP32,
 ) -> Any:
-    """All that a layer keeps; recomputed in 32 bits, its input is the checkpoint itself and not a second copy."""
-    return layer_saved - recomputes * (residual_bytes >= fp32) * residual_bytes * hidden
+    """All that a layer keeps; recomputed, of the largest kind, and in 32 bits its input is the checkpoint itself."""
+    return layer_saved + recomputes * (attention_beyond_mean - (residual_bytes >= fp32) * residual_bytes * hidden)
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=TRACES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import Const, at, maths, term
+from alignsim import Const, at, maths, span, term
 from alignsim.limits import SWITCH
 from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.elements import TRACES
@@ -69,6 +69,12 @@ def logits_at_head(head_logits: Any) -> Any:
     return head_logits
 
 
+@trained(live=span("loss", "backward_loss"), source="transformers 5.24: Gemma2ForCausalLM; autograd keeps a tangent")
+def capped_logits(caps_logits: Any, head_logits: Any) -> Any:
+    """Logits within bounds, before they are scaled up: the tangent is kept for its backward."""
+    return caps_logits * head_logits
+
+
 @trained(live=at("backward_head"))
 def head_input_gradient(
     reached_layers: Any, frozen_final_norm: Any, compute_bytes: Any, hidden: Any, head_tokens: Any
@@ -102,6 +108,7 @@ HEAD = (
     late_gradients,
     tied_gradient_copies,
     logits_at_head,
+    capped_logits,
     inferred_logits,
 )
 """Terms of a head that gives whole logits."""
