@@ -21,6 +21,7 @@ STATE = (
     "optimizer_temporaries",
 )
 DEGREES = (1, 2, 3, 8, 64)
+SHARDED = ("fsdp1", "fsdp2")
 
 
 @term("device", per={"role"}, source="test")
@@ -38,10 +39,11 @@ ZERO_1 = Component(
 )
 
 
+@pytest.mark.parametrize("engine", SHARDED)
 @pytest.mark.parametrize("precision", ["bf16", "bf16-master", "bf16-gathered"])
 @pytest.mark.parametrize("data", DEGREES)
-def test_all_ranks_together_hold_at_least_the_whole(run, data, precision):
-    sharded = run("fsdp2", data=data, precision=precision)
+def test_all_ranks_together_hold_at_least_the_whole(run, engine, data, precision):
+    sharded = run(engine, data=data, precision=precision)
     for name in ("held_weights", "held_optimizer_state", "held_master_weights", "gradients_at_the_step"):
         whole = {
             "held_weights": "weights",
@@ -52,10 +54,12 @@ def test_all_ranks_together_hold_at_least_the_whole(run, data, precision):
         assert data * sharded.held(name) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("engine", SHARDED)
 @pytest.mark.parametrize("options", [{}, {"reshard_after_forward": 0}, {"steps": 2}, {"steps": 3, "no_sync": 1}])
-def test_no_instant_grows_with_the_ranks(run, options):
-    """From two ranks on: with one, there is no buffer to gather into."""
-    runs = [run("fsdp2", data=data, **options) for data in DEGREES[1:]]
+def test_no_instant_grows_with_the_ranks(run, engine, options):
+    """From two ranks on: with one, there is nothing to gather; but for a copy that pads gradients to the ranks."""
+    padding = {"use_orig_params": 1} if engine == "fsdp1" else {}
+    runs = [run(engine, data=data, **padding, **options) for data in DEGREES[1:]]
     for fewer, more in pairwise(runs):
         for moment in fewer.moments:
             assert more.at(moment) <= fewer.at(moment)
@@ -153,7 +157,7 @@ def test_a_reference_on_the_same_weights_gathers_layers_and_holds_nothing(run):
     assert values["update:reference.gathered_in_inference"] > 0
 
 
-@pytest.mark.parametrize("engine", ["fsdp2", "ddp", "single-device"])
+@pytest.mark.parametrize("engine", ["fsdp1", "fsdp2", "ddp", "single-device"])
 @pytest.mark.parametrize("degree", ["tensor", "pipeline"])
 def test_a_model_that_is_divided_is_refused(run, engine, degree):
     with pytest.raises(CompositionError, match=rf"{degree}: must be at most 1 with engine '{engine}': .*; got 2"):
@@ -166,9 +170,10 @@ def test_a_cast_on_the_way_needs_somebody_who_gathers(run, engine):
         run(engine, precision="bf16-gathered")
 
 
-def test_quantised_shards_are_refused(run):
-    with pytest.raises(CompositionError, match="quantised_bits: must be at most 0 with engine 'fsdp2'"):
-        run("fsdp2", data=8, adapter="qlora")
+@pytest.mark.parametrize("engine", SHARDED)
+def test_quantised_shards_are_refused(run, engine):
+    with pytest.raises(CompositionError, match=f"quantised_bits: must be at most 0 with engine '{engine}'"):
+        run(engine, data=8, adapter="qlora")
 
 
 @pytest.mark.parametrize("precision", ["bf16", "bf16-master"])
