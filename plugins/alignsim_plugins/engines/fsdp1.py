@@ -27,62 +27,66 @@ from alignsim_plugins.engines.fsdp2_units import (
     root_parameters,
     weight_shards,
 )
+from alignsim_plugins.engines.host import OFFLOAD_LIMITS, PARKABLE
 from alignsim_plugins.engines.slot import ENGINE
-from alignsim_plugins.engines.states import COMMUNICATION, STATES
+from alignsim_plugins.engines.states import COMMUNICATION, STEP_STATES
 
 NOT_DIVIDED = "FullyShardedDataParallel divides states, and every rank computes whole layers; use data ranks"
+
+MODEL = (
+    model_parallel_devices,
+    weight_shards,
+    gradient_shards,
+    optimizer_shards,
+    gathered_bytes,
+    root_parameters,
+    made_gradient_bytes,
+    reduction_bytes,
+    trained_of_layer,
+    trained_of_root,
+)
+"""What units there are, and the format of their gradients."""
+
+OPTIONS = {
+    "replicas": Const(1, "device", source="torch: ShardingStrategy.FULL_SHARD, no hybrid"),
+    "reshard_after_forward": Const(1, source="torch: ShardingStrategy.FULL_SHARD; 0 is SHARD_GRAD_OP"),
+    "reduce_bytes": Const(
+        0, "byte/parameter", source="torch: MixedPrecision(reduce_dtype=None), as gradients are made"
+    ),
+    "use_orig_params": Const(0, source="torch: FullyShardedDataParallel(use_orig_params=False)"),
+    "backward_prefetch": Const(1, source="torch: BackwardPrefetch.BACKWARD_PRE"),
+    "backward_prefetch_post": Const(0, source="torch: BackwardPrefetch.BACKWARD_PRE"),
+    "reshards_root": Const(0, source="torch: nothing frees the root after a forward without gradients"),
+}
+LIMITS = {
+    "tensor": Limit(1, because=NOT_DIVIDED),
+    "pipeline": Limit(1, because=NOT_DIVIDED),
+    "reshard_after_forward": Limit(1, because="1 is FULL_SHARD, 0 is SHARD_GRAD_OP"),
+    "use_orig_params": Limit(1, because="1 keeps original parameters as views of flat ones, 0 does not"),
+    "backward_prefetch": Limit(1, because="1 is BACKWARD_PRE, 0 is None or BACKWARD_POST"),
+    "backward_prefetch_post": Limit(1, because="1 is BACKWARD_POST, 0 is None or BACKWARD_PRE"),
+    "reshards_root": Limit(1, because="1 frees the root after a forward without gradients, 0 does not"),
+    "quantised_bits": Limit(0, because="flat parameters of quantised weights are not modelled"),
+}
+LEFT_OUT = (
+    *COMMUNICATION,
+    "fewer elements of padding than there are ranks, in each unit",
+    "freed units that the allocator cannot reuse before another stream has read them: with limit_all_gathers, two",
+    "adapters are taken to be wrapped apart from frozen layers; in one unit with them, all its gradients are made",
+)
 
 FSDP1 = Component(
     name="fsdp1",
     slot=ENGINE,
-    terms=(
-        model_parallel_devices,
-        weight_shards,
-        gradient_shards,
-        optimizer_shards,
-        gathered_bytes,
-        root_parameters,
-        made_gradient_bytes,
-        reduction_bytes,
-        trained_of_layer,
-        trained_of_root,
-        accumulates_whole,
-        *UNITS,
-        *STATES,
-        *FORWARD,
-        *INFERENCE,
-        *BACKWARD,
-    ),
-    defaults={
-        "replicas": Const(1, "device", source="torch: ShardingStrategy.FULL_SHARD, no hybrid"),
-        "reshard_after_forward": Const(1, source="torch: ShardingStrategy.FULL_SHARD; 0 is SHARD_GRAD_OP"),
-        "reduce_bytes": Const(
-            0, "byte/parameter", source="torch: MixedPrecision(reduce_dtype=None), as gradients are made"
-        ),
-        "no_sync": Const(0, source="every micro-batch is reduced"),
-        "use_orig_params": Const(0, source="torch: FullyShardedDataParallel(use_orig_params=False)"),
-        "backward_prefetch": Const(1, source="torch: BackwardPrefetch.BACKWARD_PRE"),
-        "backward_prefetch_post": Const(0, source="torch: BackwardPrefetch.BACKWARD_PRE"),
-        "reshards_root": Const(0, source="torch: nothing frees the root after a forward without gradients"),
-    },
+    terms=(*MODEL, accumulates_whole, *UNITS, *STEP_STATES, *PARKABLE, *FORWARD, *INFERENCE, *BACKWARD),
+    defaults={**OPTIONS, "no_sync": Const(0, source="every micro-batch is reduced")},
     limits={
-        "tensor": Limit(1, because=NOT_DIVIDED),
-        "pipeline": Limit(1, because=NOT_DIVIDED),
-        "reshard_after_forward": Limit(1, because="1 is FULL_SHARD, 0 is SHARD_GRAD_OP"),
+        **LIMITS,
+        **OFFLOAD_LIMITS,
         "no_sync": Limit(1, because="1 adds up whole gradients before the last micro-batch, 0 reduces each"),
-        "use_orig_params": Limit(1, because="1 keeps original parameters as views of flat ones, 0 does not"),
-        "backward_prefetch": Limit(1, because="1 is BACKWARD_PRE, 0 is None or BACKWARD_POST"),
-        "backward_prefetch_post": Limit(1, because="1 is BACKWARD_POST, 0 is None or BACKWARD_PRE"),
-        "reshards_root": Limit(1, because="1 frees the root after a forward without gradients, 0 does not"),
-        "quantised_bits": Limit(0, because="flat parameters of quantised weights are not modelled"),
     },
     source=SOURCE,
-    left_out=(
-        *COMMUNICATION,
-        "fewer elements of padding than there are ranks, in each unit",
-        "freed units that the allocator cannot reuse before another stream has read them: with limit_all_gathers, two",
-        "adapters are taken to be wrapped apart from frozen layers; in one unit with them, all its gradients are made",
-    ),
+    left_out=LEFT_OUT,
 )
 
 

@@ -13,8 +13,9 @@ from alignsim import Component, Const, Limit, hookimpl, term
 from alignsim_plugins.engines.fsdp2_backward import BACKWARD
 from alignsim_plugins.engines.fsdp2_forward import FORWARD, INFERENCE
 from alignsim_plugins.engines.fsdp2_units import SOURCE, UNITS
+from alignsim_plugins.engines.host import OFFLOAD_LIMITS, PARKABLE
 from alignsim_plugins.engines.slot import ENGINE
-from alignsim_plugins.engines.states import COMMUNICATION, STATES
+from alignsim_plugins.engines.states import COMMUNICATION, STEP_STATES
 
 NOT_DIVIDED = "fully_shard divides states, and every rank computes whole layers; use data ranks"
 
@@ -36,6 +37,7 @@ TRAINING = {
     "no_sync": Const(0, source="torch: set_requires_gradient_sync(True), every micro-batch is reduced"),
 }
 LIMITS = {
+    **OFFLOAD_LIMITS,
     "tensor": Limit(1, because=NOT_DIVIDED),
     "pipeline": Limit(1, because=NOT_DIVIDED),
     "reshard_after_forward": Limit(1, because="1 shards every layer again after its forward, 0 does not"),
@@ -46,7 +48,7 @@ LIMITS = {
 FSDP2 = Component(
     name="fsdp2",
     slot=ENGINE,
-    terms=(model_parallel_devices, *UNITS, *STATES, *FORWARD, *INFERENCE, *BACKWARD),
+    terms=(model_parallel_devices, *UNITS, *STEP_STATES, *PARKABLE, *FORWARD, *INFERENCE, *BACKWARD),
     defaults={**OPTIONS, **TRAINING},
     limits=LIMITS,
     source=SOURCE,

@@ -179,31 +179,41 @@ def gathered_in_first_layer(
     )
 
 
+@term("byte", per={"role"}, during={"train"}, source=SOURCE)
+def shards_before(accumulation_steps: Any, accumulates_whole: Any, gradients: Any, gradient_shards: Any) -> Any:
+    """All shards, from the second micro-batch on, unless gradients are not reduced before the last."""
+    return maths.where(accumulation_steps > 1, (1 - accumulates_whole) * gradients / gradient_shards, 0)
+
+
+@term("byte", per={"role"}, during={"train"}, source=SOURCE)
+def shards_made(
+    accumulation_steps: Any,
+    gradient_bytes: Any,
+    trainable_parameters: Any,
+    trained_of_root: Any,
+    gradient_shards: Any,
+) -> Any:
+    """The shards of all layers, where a micro-batch makes them."""
+    return maths.where(
+        accumulation_steps > 1, 0, gradient_bytes * (trainable_parameters - trained_of_root) / gradient_shards
+    )
+
+
 @trained(live=span("forward_layers", "backward_end"), source=NO_SYNC)
 def accumulated_gradients(
-    accumulation_steps: Any,
-    accumulates_whole: Any,
-    reduction_bytes: Any,
-    trainable_parameters: Any,
-    gradients: Any,
-    gradient_shards: Any,
+    accumulates_whole: Any, reduction_bytes: Any, trainable_parameters: Any, shards_before: Any
 ) -> Any:
     """From the second micro-batch on: all shards; or all gradients whole, where they are not reduced before the last.
 
     Whole, they are so until the last micro-batch's backward is done with each; that they shrink then is left out.
     """
-    return maths.where(
-        accumulates_whole > 0,
-        reduction_bytes * trainable_parameters,
-        maths.where(accumulation_steps > 1, gradients / gradient_shards, 0),
-    )
+    return shards_before + accumulates_whole * reduction_bytes * trainable_parameters
 
 
 @trained(live=at("backward_end"), source=f"torch 2.13: foreach_reduce frees gradients when they are copied; {SOURCE}")
 def gradients_at_the_end(
-    accumulation_steps: Any,
+    shards_made: Any,
     accumulates_whole: Any,
-    gradient_bytes: Any,
     trainable_parameters: Any,
     trained_of_root: Any,
     gradient_shards: Any,
@@ -214,9 +224,7 @@ def gradients_at_the_end(
 ) -> Any:
     """The shards of all layers, and the root's gradients: copied to be reduced, and then reduced, and cast."""
     return (
-        maths.where(
-            accumulation_steps > 1, 0, gradient_bytes * (trainable_parameters - trained_of_root) / gradient_shards
-        )
+        shards_made
         + keeps_reduced * reduction_bytes * trainable_parameters / gradient_shards
         + trained_of_root
         * maths.where(
@@ -244,6 +252,8 @@ BACKWARD = (
     held_head_gradient,
     gathered_in_last_layer,
     gathered_in_first_layer,
+    shards_before,
+    shards_made,
     accumulated_gradients,
     gradients_at_the_end,
 )

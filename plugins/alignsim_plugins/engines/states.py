@@ -68,15 +68,11 @@ def optimizer_temporaries(step_memory: Any, optimizer_shards: Any) -> Any:
     return step_memory / optimizer_shards
 
 
-STATES = (
-    held_weights,
-    held_master_weights,
-    held_optimizer_state,
-    held_inputs,
-    gradients_before_the_step,
-    gradients_at_the_step,
-    optimizer_temporaries,
-)
+STEP_STATES = (held_inputs, gradients_before_the_step, gradients_at_the_step, optimizer_temporaries)
+"""The batch, and what a step needs."""
+
+STATES = (held_weights, held_master_weights, held_optimizer_state, *STEP_STATES)
+"""All states, on the device while their role is."""
 
 WHOLE = {
     name: Const(1, "device", source="one device: nothing is divided")
