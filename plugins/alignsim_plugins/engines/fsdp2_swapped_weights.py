@@ -11,7 +11,7 @@ from typing import Any
 
 from alignsim import Component, hookimpl, term, while_
 from alignsim_plugins.engines.fsdp2_same_weights import FSDP2_SAME_WEIGHTS
-from alignsim_plugins.engines.host import pinned_weights
+from alignsim_plugins.engines.host import node_host_memory, pinned_weights
 from alignsim_plugins.engines.slot import ENGINE
 
 SOURCE = "NeMo-RL 7ea279ab: models/policy/dtensor_policy_worker_v2.py, use_reference_model: pinned state dicts"
@@ -26,7 +26,7 @@ def displaced_weights(pinned_weights: Any) -> Any:
 FSDP2_SWAPPED_WEIGHTS = Component(
     name="fsdp2-swapped-weights",
     slot=ENGINE,
-    terms=(*FSDP2_SAME_WEIGHTS.terms, pinned_weights, displaced_weights),
+    terms=(*FSDP2_SAME_WEIGHTS.terms, pinned_weights, displaced_weights, node_host_memory),
     defaults=FSDP2_SAME_WEIGHTS.defaults,
     limits=FSDP2_SAME_WEIGHTS.limits,
     never={"train": "its weights are not on the device; choose an engine that has them there"},

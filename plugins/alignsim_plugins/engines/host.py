@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import Const, Limit, after, always, at, resident, span, term, while_
+from alignsim import Const, Limit, Total, after, always, at, maths, resident, span, term, while_
 from alignsim_plugins.engines.states import NO_ADAPTERS, SOURCE, held_inputs
 
 OFFLOADED = "verl: utils/fsdp_utils.py, offload_fsdp_model_to_cpu and offload_fsdp_optimizer around every phase"
@@ -96,6 +96,18 @@ def parked_optimizer(loaded_master_weights: Any, loaded_optimizer_state: Any) ->
     return loaded_master_weights + loaded_optimizer_state
 
 
+@term("byte", per={"role"}, source="ranks of one host share its memory, and are alike")
+def node_host_memory(
+    data: Any,
+    tensor: Any,
+    pipeline: Any,
+    host: Any = Total("host"),
+    devices_per_node: Any = Const(8, "device", source="nodes of eight devices, the most there are of in the catalogue"),
+) -> Any:
+    """What the ranks of one node take of their host, all roles together."""
+    return host * maths.minimum(devices_per_node, data * tensor * pipeline)
+
+
 PARKABLE = (
     held_weights,
     loaded_weights,
@@ -105,6 +117,7 @@ PARKABLE = (
     loaded_master_weights,
     loaded_optimizer_state,
     parked_optimizer,
+    node_host_memory,
 )
 """Weights and optimizer states that may go to the host between phases."""
 
@@ -153,5 +166,6 @@ ON_HOST = (
     host_step_memory,
     host_gradients,
     held_inputs,
+    node_host_memory,
 )
 """All states on the host; the device has the batch."""

@@ -91,6 +91,15 @@ def test_states_go_to_the_host_between_the_phases_of_their_role(run, engine):
     assert host(stay).peak.m_as("byte") == 0
 
 
+@pytest.mark.parametrize(("data", "per_node", "ranks"), [(8, None, 8), (16, None, 8), (16, 4, 4), (2, None, 2)])
+def test_the_ranks_of_a_node_share_its_host(run, data, per_node, ranks):
+    """Two roles on the host: what the node holds is the sum of both, for each of its ranks."""
+    sizes = {} if per_node is None else {"devices_per_node": per_node}
+    offloaded = run("fsdp2-cpu-offload", data=data, **PREFERENCE, **MIXED, **sizes)
+    assert offloaded.held("node_host_memory") == ranks * host(offloaded).peak.m_as("byte")
+    assert offloaded.result.value("reference.node_host_memory") == offloaded.held("node_host_memory")
+
+
 @pytest.mark.parametrize("data", [2, 7, 64])
 @pytest.mark.parametrize("engine", ["fsdp1-cpu-offload", "fsdp2-cpu-offload"])
 @pytest.mark.parametrize("options", [{}, {"steps": 3}, {"adapter": "lora"}, PREFERENCE])
