@@ -24,7 +24,6 @@ from alignsim_plugins.engines.fsdp2_units import (
     gathered_bytes,
     gradient_shards,
     optimizer_shards,
-    root_parameters,
     weight_shards,
 )
 from alignsim_plugins.engines.host import OFFLOAD_LIMITS, PARKABLE
@@ -39,7 +38,6 @@ MODEL = (
     gradient_shards,
     optimizer_shards,
     gathered_bytes,
-    root_parameters,
     made_gradient_bytes,
     reduction_bytes,
     trained_of_layer,

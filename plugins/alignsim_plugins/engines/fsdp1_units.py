@@ -33,6 +33,12 @@ def reshards(reshard_after_forward: Any, weight_shards: Any) -> Any:
     return maths.maximum(reshard_after_forward, weight_shards <= 1)
 
 
+@term("parameter", per={"role"}, source=SOURCE)
+def root_parameters(embedding_parameters: Any, norm_parameters: Any, head_parameters: Any) -> Any:
+    """Embedding, last norm and head: in no layer, and so the root's."""
+    return embedding_parameters + norm_parameters + head_parameters
+
+
 @term("byte", per={"role"}, source=SOURCE)
 def root_gathered(makes_units: Any, root_parameters: Any, gathered_bytes: Any) -> Any:
     """The root's flat parameter, whole."""
@@ -75,6 +81,7 @@ UNITS = (
     casts_shards,
     makes_units,
     reshards,
+    root_parameters,
     root_gathered,
     root_kept,
     layer_gathered,

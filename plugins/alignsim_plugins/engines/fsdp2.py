@@ -1,7 +1,8 @@
 """fully_shard on every layer and on the model (FSDP2): parameters, gradients and optimizer state in equal shards.
 
 A layer is gathered for its forward and for its backward; the root (embedding, last norm, head) from its forward to the
-end of its backward. ``replicas`` makes the sharding hybrid: ``data`` ranks are so many groups of equal shards.
+end of its backward. An embedding may be a unit of its own (``wraps_embedding``). ``replicas`` makes the sharding
+hybrid: ``data`` ranks are so many groups of equal shards.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ def model_parallel_devices(tensor: Any, pipeline: Any) -> Any:
 OPTIONS = {
     "replicas": Const(1, "device", source="torch: fully_shard over a mesh of one dimension"),
     "reshard_after_forward": Const(1, source="torch: fully_shard(reshard_after_forward=True)"),
+    "reshards_root": Const(0, source="torch: fully_shard(reshard_after_forward=None) on the model"),
+    "wraps_embedding": Const(0, source="torch: fully_shard on layers and model alone"),
 }
 TRAINING = {
     "reduce_bytes": Const(
@@ -41,6 +44,8 @@ LIMITS = {
     "tensor": Limit(1, because=NOT_DIVIDED),
     "pipeline": Limit(1, because=NOT_DIVIDED),
     "reshard_after_forward": Limit(1, because="1 shards every layer again after its forward, 0 does not"),
+    "reshards_root": Limit(1, because="1 shards the root again after its forward, 0 only after its backward"),
+    "wraps_embedding": Limit(1, because="1 makes an embedding that is not tied a unit of its own, 0 does not"),
     "no_sync": Limit(1, because="1 adds up whole gradients before the last micro-batch, 0 reduces each"),
     "quantised_bits": Limit(0, because="shards of quantised weights are not modelled; choose adapter 'lora'"),
 }

@@ -8,6 +8,7 @@ import pytest
 
 from alignsim import Component, Layout, term
 from alignsim.errors import CompositionError
+from alignsim.testing.laws import assert_lawful
 from alignsim_plugins.engines.gradients import GRADIENTS
 from alignsim_plugins.engines.single_device import model_parallel_devices
 from alignsim_plugins.engines.slot import ENGINE
@@ -83,6 +84,31 @@ def test_without_resharding_all_layers_stay(run, recompute):
     assert once.at("loss") - often.at("loss") == once.held("kept_gathered") == 24 * once.held("layer_gathered")
     assert once.at("backward_end") == often.at("backward_end")
     assert once.at("optimizer_step") == often.at("optimizer_step")
+
+
+def test_a_root_that_is_told_to_is_sharded_again_between_forward_and_backward(run):
+    stays, goes = (run("fsdp2", data=8, algorithm="DPO", loss="trl-dpo", reshards_root=flag) for flag in (0, 1))
+    root = stays.held("root_gathered")
+    assert stays.held("gathered_before_backward") - goes.held("gathered_before_backward") == root
+    assert goes.result.value("reference.left_gathered") == 0
+    assert stays.at("loss", "reference") - goes.at("loss", "reference") == 2 * root  # the policy's, and its own
+    assert stays.at("backward_end") - goes.at("backward_end") == root  # the reference's
+    assert goes.held("gathered_at_head") == stays.held("gathered_at_head")
+
+
+def test_an_embedding_of_its_own_is_not_in_the_root_unless_it_is_tied(run):
+    apart, within = (run("fsdp2", data=8, model="Qwen2.5-7B", reduce_bytes=4, wraps_embedding=flag) for flag in (1, 0))
+    embedding = apart.held("wrapped_embedding")
+    assert within.held("root_parameters") - apart.held("root_parameters") == embedding == 152064 * 3584
+    assert within.at("forward_head") - apart.at("forward_head") == 2 * embedding
+    assert within.at("loss") - apart.at("loss") == 2 * embedding
+    assert apart.at("backward_end") < within.at("backward_end")
+    assert run("fsdp2", data=8, wraps_embedding=1).result.peak == run("fsdp2", data=8).result.peak
+
+
+@pytest.mark.parametrize("options", [{}, {"reshard_after_forward": 0}, {"steps": 3, "no_sync": 1}, {"adapter": "lora"}])
+def test_the_laws_hold_for_an_embedding_of_its_own(run, options):
+    assert_lawful(run("fsdp2", data=8, model="Llama-2-7B", wraps_embedding=1, reshards_root=1, **options).scenario)
 
 
 def test_replicas_make_shards_larger(run):

@@ -28,6 +28,8 @@ DEFAULTS: dict[str, Any] = {
     "recompute": True,
     "reshard": True,
     "view": False,
+    "units": "layers",
+    "reshard_root": None,
     "strategy": "FULL_SHARD",
     "prefetch": "BACKWARD_PRE",
     "use_orig_params": False,
@@ -59,6 +61,13 @@ CASES: list[dict[str, Any]] = [
     {**PLAIN, "engine": "ddp", "steps": 2},
     {**PLAIN, "engine": "ddp", "steps": 2, "view": True},
     {**PLAIN, "engine": "ddp", "batch": 2, "sequence": 256, "recompute": False},
+    {"reshard_root": True},
+    {"reshard_root": True, "batch": 2, "sequence": 256},
+    {"reshard_root": True, "units": "embedding"},
+    {"reshard_root": True, "units": "embedding", "batch": 2, "sequence": 256},
+    {"units": "embedding", "recompute": False, "batch": 2, "sequence": 128},
+    {"reshard_root": True, "reduce_bytes": 0, "weight_bytes": 2},
+    {"reshard_root": True, "units": "embedding", "steps": 3, "no_sync": True},
     {**FSDP1},
     {**FSDP1, "batch": 2, "sequence": 256},
     {**FSDP1, "batch": 2, "sequence": 256, "recompute": False, "world": 2},
@@ -121,9 +130,12 @@ def wrapped(model: Any, s: dict[str, Any]) -> Any:
             device_id=torch.device("cpu"),
         )
     policy = fsdp.MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=reduce)
-    for layer in model.model.layers:
-        fsdp.fully_shard(layer, mesh=mesh, mp_policy=policy, reshard_after_forward=s["reshard"])
-    fsdp.fully_shard(model, mesh=mesh, mp_policy=policy)
+    units = list(model.model.layers)
+    if s["units"] == "embedding":
+        units.append(model.model.embed_tokens)
+    for unit in units:
+        fsdp.fully_shard(unit, mesh=mesh, mp_policy=policy, reshard_after_forward=s["reshard"])
+    fsdp.fully_shard(model, mesh=mesh, mp_policy=policy, reshard_after_forward=s["reshard_root"])
     return model
 
 

@@ -29,6 +29,8 @@ def predicted(case):
             "replicas": s["replicas"],
             "no_sync": float(s["no_sync"]),
             "reshard_after_forward": float(s["reshard"]),
+            "reshards_root": float(s["reshard_root"] is True),
+            "wraps_embedding": float(s["units"] == "embedding"),
         },
         "fsdp1": {
             "reduce_bytes": s["reduce_bytes"],
