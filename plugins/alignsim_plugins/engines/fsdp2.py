@@ -22,9 +22,9 @@ NOT_DIVIDED = "fully_shard divides states, and every rank computes whole layers;
 
 
 @term("device", per={"role"}, source=SOURCE)
-def model_parallel_devices(tensor: Any, pipeline: Any) -> Any:
-    """One: every rank computes the whole model."""
-    return tensor * pipeline
+def model_parallel_devices(tensor: Any, pipeline: Any, sequence: Any) -> Any:
+    """One: every rank computes the whole model, unless some share the tokens of each sequence."""
+    return tensor * pipeline * sequence
 
 
 OPTIONS = {

@@ -13,9 +13,9 @@ AS_STORED = Const(0, source="a precision that says nothing else: weights are gat
 
 
 @term("device", per={"role"}, source="torch: fully_shard(mesh=...), of two dimensions with replicas")
-def weight_shards(data: Any, replicas: Any) -> Any:
-    """Ranks that share the weights; with replicas (hybrid sharding), fewer than there are data ranks."""
-    return data / replicas
+def weight_shards(data: Any, sequence: Any, replicas: Any) -> Any:
+    """Ranks that share the weights, those that share sequences included; with replicas (hybrid sharding), fewer."""
+    return data * sequence / replicas
 
 
 @term("device", per={"role"}, source=SOURCE)

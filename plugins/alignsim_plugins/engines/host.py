@@ -101,11 +101,12 @@ def node_host_memory(
     data: Any,
     tensor: Any,
     pipeline: Any,
+    sequence: Any,
     host: Any = Total("host"),
     devices_per_node: Any = Const(8, "device", source="nodes of eight devices, the most there are of in the catalogue"),
 ) -> Any:
     """What the ranks of one node take of their host, all roles together."""
-    return host * maths.minimum(devices_per_node, data * tensor * pipeline)
+    return host * maths.minimum(devices_per_node, data * tensor * pipeline * sequence)
 
 
 PARKABLE = (

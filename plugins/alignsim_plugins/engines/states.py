@@ -45,9 +45,9 @@ def held_optimizer_state(optimizer_state: Any, optimizer_shards: Any) -> Any:
     live=while_("train", "infer", "generate", "idle"),
     source="every rank has a batch of its own",
 )
-def held_inputs(tokens: Any, input_bytes: Any = INPUTS) -> Any:
-    """Token ids, labels and masks of a batch."""
-    return tokens * input_bytes
+def held_inputs(tokens: Any, sequence: Any, input_bytes: Any = INPUTS) -> Any:
+    """Token ids, labels and masks of a batch; ranks that share its sequences are each given all of them."""
+    return tokens * sequence * input_bytes
 
 
 @trained(live=span("backward_end", "optimizer_step", without=("backward_end", "optimizer_step")), source=SOURCE)
