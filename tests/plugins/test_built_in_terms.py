@@ -65,6 +65,8 @@ def composed():
     value = REGISTRY.component("loss", "trl-ppo-value")
     joint = REGISTRY.component("loss", "trl-ppo")
     scenarios.append(run(REGISTRY.algorithms["TRL-PPO"], loss=joint, **{"critic.loss": value, "reward.loss": "score"}))
+    in_place = {"engine": "fsdp2", "reference.engine": "fsdp2-swapped-weights"}
+    scenarios.append(run(REGISTRY.algorithms["DPO"], **in_place))
     return [*scenarios, *(graph for component in REGISTRY.components.values() for graph in with_component(component))]
 
 
