@@ -46,7 +46,10 @@ def held_optimizer_state(optimizer_state: Any, optimizer_shards: Any) -> Any:
     source="every rank has a batch of its own",
 )
 def held_inputs(tokens: Any, sequence: Any, input_bytes: Any = INPUTS) -> Any:
-    """Token ids, labels and masks of a batch; ranks that share its sequences are each given all of them."""
+    """Token ids, labels and masks of a batch.
+
+    Ranks that share its sequences are each given all of them.
+    """
     return tokens * sequence * input_bytes
 
 
