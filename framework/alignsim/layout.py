@@ -19,11 +19,13 @@ class Layout(Inputs):
         tensor: ranks that share every layer's matrices.
         pipeline: stages that the layers are dealt out to.
         data: replicas that see different samples.
+        sequence: ranks that share the tokens of every sequence, and the heads in attention (Ulysses).
     """
 
     tensor: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
     pipeline: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
     data: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
+    sequence: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
 
 
 def _as_word(value: Any) -> str:

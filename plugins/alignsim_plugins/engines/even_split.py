@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, hookimpl, resident, term
+from alignsim import Component, Const, Limit, hookimpl, resident, term
 from alignsim_plugins.engines.gradients import MADE
 from alignsim_plugins.engines.single_device import AS_STORED
 from alignsim_plugins.engines.slot import ENGINE, WHOLE_WEIGHTS
@@ -34,8 +34,11 @@ EVEN_SPLIT = Component(
     slot=ENGINE,
     terms=(model_parallel_devices, model_state_per_device, *MADE),
     defaults={"gradient_shards": Const(1, "device", source=SOURCE)},
-    limits={"gathers_cast": AS_STORED},
     kinds={WHOLE_WEIGHTS},
+    limits={
+        "gathers_cast": AS_STORED,
+        "sequence": Limit(1, because="sequences are not divided here; choose an engine that does, such as fsdp2"),
+    },
     source=SOURCE,
     left_out=(
         "contexts, communicators and what the allocator wastes",
