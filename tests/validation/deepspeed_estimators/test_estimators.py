@@ -1,8 +1,9 @@
 """DeepSpeed's own estimates of model states on a device and on a node, from the terms of these engines.
 
 An estimate is what is held between steps and the gradient that is stepped; in stage 2 the gradient as it was made too,
-in stage 3 the largest layer with its gradient. On the host it takes 1.5 of the same, without what gradients are added up in. What it says of the host while
-a model loads is left out: processes that load one each in 32 bits, or in stage 3 layer by layer.
+in stage 3 the largest layer with its gradient. On the host it takes 1.5 of the same, without what gradients are added
+up in. What it says of the host while a model loads is left out: processes that load one each in 32 bits, or in stage 3
+layer by layer.
 """
 
 from __future__ import annotations
