@@ -53,12 +53,9 @@ def test_no_instant_grows_with_the_ranks(zero, stage, options):
 
 
 @pytest.mark.parametrize("steps", [1, 3])
-def test_a_stage_holds_no_more_than_the_one_before_but_for_what_it_gathers(zero, steps):
-    one, two, three = (zero(stage, steps=steps) for stage in STAGES)
-    assert all(two.at(moment) <= one.at(moment) for moment in ("forward_layers", "backward_end"))
-    assert three.at("optimizer_step") - two.at("optimizer_step") == pytest.approx(
-        2 * BUCKET + three.held("persistent_weights") - 2 * P * 7 / 8
-    )
+def test_stage_2_holds_no_more_than_stage_1(zero, steps):
+    one, two = (zero(stage, steps=steps) for stage in STAGES[:2])
+    assert all(two.at(moment) <= one.at(moment) for moment in ("forward_layers", "backward_end", "optimizer_step"))
 
 
 def test_stage_1_keeps_whole_gradients_until_it_reduces_them(zero):
