@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import after, maths, resident, term
+from alignsim import Const, Total, after, maths, resident, term
 from alignsim_plugins.engines.states import NO_ADAPTERS
 from alignsim_plugins.engines.zero_gradients import STAGE_1_2, STAGE_3
 from alignsim_plugins.engines.zero_stages import DEEPSPEED
@@ -98,5 +98,15 @@ def offload_buffer(offload_optimizer: Any, zero_stage: Any, made_gradient_bytes:
     return offload_optimizer * (zero_stage < 3) * made_gradient_bytes * largest_trained
 
 
-ON_HOST = (weights_on_host,)
+@term("byte", per={"role"}, source="ranks of one host share its memory, and are alike")
+def node_host_memory(
+    data: Any,
+    host: Any = Total("host"),
+    devices_per_node: Any = Const(8, "device", source="nodes of eight devices, the most there are of in the catalogue"),
+) -> Any:
+    """What the ranks of one node take of their host, all roles together."""
+    return host * maths.minimum(devices_per_node, data)
+
+
+ON_HOST = (weights_on_host, node_host_memory)
 TRAINED_ON_HOST = (stepped_on_host, optimizer_state_on_host, gradients_on_host, offload_buffer)

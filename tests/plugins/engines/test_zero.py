@@ -138,6 +138,13 @@ def test_the_host_is_a_resource(zero):
     assert found.peak.m_as("byte") == (2 + 4 + 4 + 8 + 2) * P / 8
 
 
+@pytest.mark.parametrize(("data", "per_node", "ranks"), [(8, None, 8), (16, None, 8), (16, 4, 4), (2, None, 2)])
+def test_the_ranks_of_a_node_share_its_host(zero, data, per_node, ranks):
+    found = zero("zero-3", data, offload_optimizer=1, **({} if per_node is None else {"devices_per_node": per_node}))
+    each = found.scenario.using(resource="host").result.peak.m_as("byte")
+    assert found.held("node_host_memory") == ranks * each == pytest.approx(ranks * (4 + 4 + 8 + 2) * P / data)
+
+
 def test_one_number_says_the_stage(zero):
     for number, stage in enumerate(STAGES, 1):
         told, fixed = zero("zero", zero_stage=number), zero(stage)
