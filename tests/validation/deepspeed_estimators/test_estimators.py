@@ -43,7 +43,8 @@ def on_device(found: Any, row: Any, largest_layer: float) -> float:
     made = found["policy.gradients"] if row["stage"] < 3 else 0
     gradients = made + found["policy.trainable_parameters"] * found["policy.stepped_bytes"]
     layer = BOTH * largest_layer if row["stage"] == 3 else 0
-    return sum(found[f"policy.{name}"] for name in names) + stays * gradients / found["policy.gradient_shards"] + layer
+    held = sum(found[f"policy.{name}"] for name in names)
+    return float(held + stays * gradients / found["policy.gradient_shards"] + layer)
 
 
 @pytest.mark.parametrize(
