@@ -77,31 +77,54 @@ def bucket_in_backward(zero_stage: Any, reduce_bucket: Any) -> Any:
     return (zero_stage < 3) * reduce_bucket
 
 
+@trained(live=span("forward_layers", "backward_loss"), source=f"{STAGE_1_2}: setup_buckets; no epilogue in between")
+def bucket_between(zero_stage: Any, accumulation_steps: Any, reduce_bucket: Any) -> Any:
+    """In stage 1 it stays from the first micro-batch to the last, which is the one that is reduced."""
+    return (zero_stage < 2) * (accumulation_steps > 1) * reduce_bucket
+
+
+@term("byte", per={"role"}, during={"train"}, source=f"{CONFIG}.reduce_bucket_size")
+def bucket_content(reduce_bucket_size: Any, trainable_parameters: Any, made_gradient_bytes: Any) -> Any:
+    """Gradients in a full bucket, or all there are."""
+    return maths.minimum(reduce_bucket_size, trainable_parameters) * made_gradient_bytes
+
+
 @term(
     "byte",
     per={"role"},
     during={"train"},
-    source=f"{STAGE_1_2}: allreduce_bucket; runtime/comm/coalesced_collectives.py: reduce_scatter_coalesced",
+    source=f"{STAGE_1_2}: allreduce_bucket, _add_to_grad_partition_buffer; "
+    "runtime/comm/coalesced_collectives.py: reduce_scatter_coalesced",
 )
 def flattened_bucket(
-    reduce_bucket_size: Any, trainable_parameters: Any, made_gradient_bytes: Any, adds_up_whole: Any, data: Any
+    zero_stage: Any,
+    data: Any,
+    bucket_content: Any,
+    reduce_bucket_size: Any,
+    largest_trained: Any,
+    kept_gradient_bytes: Any,
+    made_gradient_bytes: Any,
 ) -> Any:
-    """The bucket's content once more, ordered by ranks, while it is reduced; with one rank, nothing is copied."""
-    return (
-        (data > 1) * (1 - adds_up_whole) * maths.minimum(reduce_bucket_size, trainable_parameters) * made_gradient_bytes
+    """The content once more, ordered by ranks, while it is reduced; in stage 2 one of its gradients is widened then."""
+    return (data > 1) * (
+        bucket_content
+        + (zero_stage < 3)
+        * (kept_gradient_bytes > made_gradient_bytes)
+        * kept_gradient_bytes
+        * maths.minimum(reduce_bucket_size, largest_trained)
     )
 
 
-@trained(live=at("backward_last_layer", "backward_first_layer"), source=f"{STAGE_1_2}; {STAGE_3}")
-def reduced_in_backward(gradients_exist: Any, zero_stage: Any, flattened_bucket: Any) -> Any:
-    """Stages 2 and 3 reduce while layers are at work."""
-    return gradients_exist * (zero_stage >= 2) * flattened_bucket
+@trained(live=at("backward_last_layer", "backward_first_layer", "backward_end"), source=f"{STAGE_1_2}; {STAGE_3}")
+def reduced_in_backward(zero_stage: Any, flattened_bucket: Any) -> Any:
+    """Stages 2 and 3 reduce while layers are at work; in stage 1 the content has left its own place by then."""
+    return (zero_stage >= 2) * flattened_bucket
 
 
-@trained(live=at("backward_end"), source=f"{STAGE_1_2}: reduce_gradients; {STAGE_3}")
-def reduced_at_the_end(flattened_bucket: Any) -> Any:
-    """Every stage reduces what is left at the end."""
-    return flattened_bucket
+@trained(live=at("backward_end"), source="DeepSpeed 0.19.8: engine.py, allreduce_bucket casts to the format of bf16")
+def reduced_whole(adds_up_whole: Any, data: Any, trainable_parameters: Any, made_gradient_bytes: Any) -> Any:
+    """What is added up whole is narrowed for the way, all of it at once."""
+    return adds_up_whole * (data > 1) * trainable_parameters * made_gradient_bytes
 
 
 @trained(live=at("backward_head"), source=STAGE_1_2)
@@ -195,10 +218,10 @@ def share_in_backward(zero_stage: Any, new_share: Any) -> Any:
     return (zero_stage >= 2) * new_share
 
 
-@trained(live=at("backward_end"), source=STAGE_1_2)
-def share_at_the_end(new_share: Any) -> Any:
-    """In stage 1 it is made when gradients are reduced."""
-    return new_share
+@trained(live=at("backward_end"), source=f"{STAGE_1_2}: reduce_gradients")
+def share_at_the_end(zero_stage: Any, new_share: Any, bucket_content: Any) -> Any:
+    """In stage 1 it is made when a first bucket was filled, whose gradients have left their own places."""
+    return maths.where(zero_stage < 2, maths.maximum(new_share - bucket_content, 0), new_share)
 
 
 @trained(
@@ -231,9 +254,11 @@ GRADIENTS = (
     standing_bucket,
     bucket_at_head,
     bucket_in_backward,
+    bucket_between,
+    bucket_content,
     flattened_bucket,
     reduced_in_backward,
-    reduced_at_the_end,
+    reduced_whole,
     made_head_gradient,
     held_head_gradient,
     standing_gradients,

@@ -54,7 +54,7 @@ def test_no_instant_grows_with_the_ranks(zero, stage, options):
 
 @pytest.mark.parametrize("steps", [1, 3])
 def test_stage_2_holds_no_more_than_stage_1(zero, steps):
-    one, two = (zero(stage, steps=steps) for stage in STAGES[:2])
+    one, two = (zero(stage, steps=steps, reduce_bucket_size=1e7) for stage in STAGES[:2])
     assert all(two.at(moment) <= one.at(moment) for moment in ("forward_layers", "backward_end", "optimizer_step"))
 
 
@@ -62,9 +62,13 @@ def test_stage_1_keeps_whole_gradients_until_it_reduces_them(zero):
     one, alone = zero("zero-1"), zero("single-device", 1)
     saved = 12 * P * 7 / 8
     assert alone.at("loss") - one.at("loss") == saved
-    copy, share = 2 * P, 2 * P / 8  # the model is smaller than a bucket
-    assert one.at("backward_end") - alone.at("backward_end") == pytest.approx(2 * BUCKET + copy + share - saved)
-    assert one.held("gradients_before_the_step") == share
+    assert one.at("backward_end") - alone.at("backward_end") == pytest.approx(2 * BUCKET - saved)
+    assert one.held("gradients_before_the_step") == 2 * P / 8
+
+
+def test_a_share_of_stage_1_is_made_when_a_bucket_has_left_its_place(zero):
+    found = zero("zero-1", 2, reduce_bucket_size=1e8)
+    assert (found.held("bucket_content"), found.held("share_at_the_end")) == (2e8, 2 * P / 2 - 2e8)
 
 
 def test_a_wider_format_to_add_up_in(zero):
@@ -75,6 +79,8 @@ def test_a_wider_format_to_add_up_in(zero):
     assert (plain.held("standing_gradients"), one.held("standing_gradients")) == (0, 4 * P)
     assert (one.held("reduce_bucket"), two.held("reduce_bucket")) == (0, 2 * BUCKET)
     assert two.held("new_share") == 4 * P / 8
+    assert (one.held("reduced_whole"), plain.held("reduced_whole")) == (2 * P, 0)
+    assert two.held("flattened_bucket") == 2 * P + 4 * EMBEDDING
     assert three.held("standing_gradients") == 4 * P / 8
 
 
