@@ -13,7 +13,7 @@ from alignsim.limits import COUNT
 from alignsim_plugins.engines.fsdp1_backward import BACKWARD
 from alignsim_plugins.engines.fsdp1_forward import FORWARD, INFERENCE
 from alignsim_plugins.engines.fsdp1_units import SOURCE, UNITS
-from alignsim_plugins.engines.fsdp2 import PARTS, REPLICAS, model_parallel_devices
+from alignsim_plugins.engines.fsdp2 import REPLICAS, model_parallel_devices
 from alignsim_plugins.engines.fsdp2_backward import (
     accumulates_whole,
     made_gradient_bytes,
@@ -28,7 +28,7 @@ from alignsim_plugins.engines.fsdp2_units import (
 )
 from alignsim_plugins.engines.host import OFFLOAD_LIMITS, PARKABLE
 from alignsim_plugins.engines.slot import ENGINE
-from alignsim_plugins.engines.states import COMMUNICATION, STEP_STATES
+from alignsim_plugins.engines.states import COMMUNICATION, PARTS, STEP_STATES
 
 FLAT = "flat parameters gathered unit by unit"
 """A kind of engine: a device gathers a layer as one flat parameter, and frees the root only after a backward."""

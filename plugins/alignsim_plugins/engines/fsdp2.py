@@ -17,10 +17,9 @@ from alignsim_plugins.engines.fsdp2_forward import FORWARD, INFERENCE
 from alignsim_plugins.engines.fsdp2_units import SOURCE, UNITS
 from alignsim_plugins.engines.host import OFFLOAD_LIMITS, PARKABLE
 from alignsim_plugins.engines.slot import ENGINE, SHARDED_BY_LAYER
-from alignsim_plugins.engines.states import COMMUNICATION, STEP_STATES
+from alignsim_plugins.engines.states import COMMUNICATION, PARTS, STEP_STATES
 
 REPLICAS = Limit(divides="data", because="every replica is as many data ranks, which share one set of shards")
-PARTS = Limit(0, because="layers that backward does not reach are not modelled; choose adapter 'full'")
 NOT_DIVIDED = "fully_shard divides states, and every rank computes whole layers; use data ranks"
 
 

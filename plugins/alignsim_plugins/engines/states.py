@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import Const, after, at, resident, span, term, while_
+from alignsim import Const, Limit, after, at, resident, span, term, while_
 from alignsim_plugins.activations.instants import trained
 from alignsim_plugins.elements import INPUTS
 
@@ -88,3 +88,6 @@ FIXED = ("the device's context, workspaces of libraries, and what the allocator 
 
 COMMUNICATION = (*FIXED, "contexts and buffers of NCCL's communicators")
 """The same where devices communicate."""
+
+PARTS = Limit(0, because="layers that backward does not reach are not modelled; choose adapter 'full'")
+"""Of ``trains_parts``: an engine that does not follow backward to where it ends."""

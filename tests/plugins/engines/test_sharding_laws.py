@@ -6,13 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from alignsim import Component, Layout, term
+from alignsim import Layout
 from alignsim.errors import CompositionError
 from alignsim.testing.laws import assert_lawful
-from alignsim_plugins.engines.gradients import GRADIENTS
-from alignsim_plugins.engines.single_device import model_parallel_devices
-from alignsim_plugins.engines.slot import ENGINE
-from alignsim_plugins.engines.states import STATES, WHOLE
 
 STATE = (
     "held_weights",
@@ -23,21 +19,6 @@ STATE = (
 )
 DEGREES = (1, 2, 3, 8, 64)
 SHARDED = ("fsdp1", "fsdp2")
-
-
-@term("device", per={"role"}, source="test")
-def optimizer_shards(data):
-    """Every data rank has a share."""
-    return data
-
-
-ZERO_1 = Component(
-    name="zero-1-like",
-    slot=ENGINE,
-    terms=(model_parallel_devices, *STATES, *GRADIENTS, optimizer_shards),
-    defaults={name: one for name, one in WHOLE.items() if name != "optimizer_shards"},
-    source="test",
-)
 
 
 @pytest.mark.parametrize("engine", SHARDED)
@@ -200,17 +181,6 @@ def test_a_cast_on_the_way_needs_somebody_who_gathers(run, engine):
 def test_quantised_shards_are_refused(run, engine):
     with pytest.raises(CompositionError, match=f"quantised_bits: must be at most 0 with engine '{engine}'"):
         run(engine, data=8, adapter="qlora")
-
-
-@pytest.mark.parametrize("precision", ["bf16", "bf16-master"])
-def test_an_engine_that_only_divides_is_three_numbers(run, precision):
-    alone = run("single-device", precision=precision)
-    divided = run(ZERO_1, data=8, precision=precision)
-    for name in ("held_optimizer_state", "held_master_weights", "optimizer_temporaries"):
-        assert divided.held(name) == alone.held(name) / 8
-    assert divided.held("held_weights") == alone.held("held_weights")
-    saved = alone.held("held_optimizer_state") + alone.held("held_master_weights")
-    assert alone.at("loss") - divided.at("loss") == saved * 7 / 8
 
 
 def test_replicas_of_whole_models(run):
