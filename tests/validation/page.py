@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from alignsim import Case, InvalidInput, compare, default_registry
-from alignsim.fields import read_json
+from alignsim.jsonfile import read_json
 from alignsim.runfile import cases
 from alignsim.validation import Comparison
 from alignsim.views.comparison import percent, summary_table

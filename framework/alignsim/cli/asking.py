@@ -57,7 +57,7 @@ def ask(registry: Registry, name: str | None, flags: Mapping[str, Any]) -> Asked
     problems: list[Problem] = []
     for role in MODELS:
         if role in given:
-            given[role] = registry.architectures[given[role]]
+            given[role] = registry.resolve("architectures", given[role], f"--{role}")
     if "policy" in given and "critic" not in given and "critic" in {*_fields(base), *getattr(base, "models", ())}:
         given["critic"] = given["policy"]
         notes.append(f"critic and reward: the policy's model, {given['policy'].name}, since no --critic is given")

@@ -102,7 +102,11 @@ def _models(
     registry: Registry, algorithm: Algorithm, given: Mapping[str, Any], notes: list[str]
 ) -> Iterator[tuple[str, Architecture]]:
     """Yield the models of the roles that have one of their own."""
-    named = {role: registry.architectures[given[role]] for role in ("policy", "critic") if role in given}
+    named = {
+        role: registry.resolve("architectures", given[role], f"--{role}")
+        for role in ("policy", "critic")
+        if role in given
+    }
     if "policy" in named and "policy" in algorithm.roles:
         yield "policy", named["policy"]
     scalar = [role for role in SCALAR if role in algorithm.roles and algorithm.model_of.get(role) not in SCALAR]

@@ -1,0 +1,143 @@
+"""A model from its ``config.json``, or from the folder that it is in; weights beside it are counted too."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from alignsim import Architecture, Found, InvalidInput, Origin, Problem, Reader, Registry, hookimpl
+from alignsim.counts import parameter_counts, total
+from alignsim.fields import short
+from alignsim.given import EXACT
+from alignsim.jsonfile import Document, read_document
+from alignsim.shapes import shape_of
+from alignsim_plugins.readers.safetensors import INDEX, beside, differing, index, summed, tensors
+
+CONFIG = "config.json"
+ADAPTER = "adapter_config.json"
+MOST = 4 * 2**20
+"""Bytes of the largest configuration that is read; of published models none is near it."""
+STARTS = ("/", "./", "../", "~/", ".\\", "..\\")
+
+
+def is_path(text: str) -> bool:
+    """Whether a text looks like a path, or is one."""
+    looks = text.startswith(STARTS) or text in (".", "..") or text.endswith((".json", ".safetensors"))
+    return looks or os.path.isabs(text) or os.path.exists(text)
+
+
+def _is_model(text: str) -> bool:
+    return is_path(text) and Path(text).name != ADAPTER
+
+
+def read_model(text: str, registry: Registry) -> Found:
+    """Return the model that a path leads to.
+
+    Raises:
+        InvalidInput: nothing is there, or it is wrong; each problem has its file, and its key and line if it has one.
+    """
+    path = Path(text).expanduser()
+    if path.name.endswith((".safetensors", INDEX)):
+        return _weights(path)
+    if path.is_dir():
+        folder, path = path, path / CONFIG
+        if not path.exists():
+            return _without_config(folder)
+        return _with_weights(_configured(path, registry), folder, registry)
+    return _configured(path, registry)
+
+
+def _configured(path: Path, registry: Registry) -> Found:
+    document = read_document(path, MOST, finite=False)
+    content = document.content
+    if isinstance(content, dict) and "model_type" not in content:
+        what = "says how a model is quantised, not what it is" if "quantization" in content else "does not say"
+        message = f"is required: this file {what}; the {CONFIG} of a model has it"
+        raise InvalidInput(Problem("model_type", message, Origin(document.file)))
+    return described(document, name_of(path), registry)
+
+
+def described(document: Document, name: str, registry: Registry) -> Found:
+    """Return the model that a configuration describes.
+
+    Raises:
+        InvalidInput: it is wrong, or none that can be described.
+    """
+    shape = shape_of(document, registry.families, name)
+    counted = total(parameter_counts(shape.architecture, registry))
+    if counted is not None and counted > EXACT:
+        message = f"describes {counted:.3g} parameters, above 2^53, more than any model has"
+        raise InvalidInput(Problem("", message, Origin(document.file)))
+    notes = (f"read as family {shape.family}", *shape.notes, *_formats(document.content))
+    return Found(shape.architecture, notes)
+
+
+def name_of(path: Path) -> str:
+    """Return what a model is called: as its folder, or as its file where that is not ``config.json``."""
+    whole = Path(os.path.abspath(path))
+    name = whole.parent.name if whole.name == CONFIG else whole.stem.removesuffix("_config")
+    if whole.parent.parent.name == "snapshots":  # the cache of the Hub: models--ORGANISATION--NAME/snapshots/COMMIT
+        name = whole.parent.parent.parent.name.rpartition("--")[2]
+    return "".join(" " if letter in "{}" or not letter.isprintable() else letter for letter in name).strip() or "model"
+
+
+def _formats(content: Any) -> Iterator[str]:
+    """Yield what the file says of formats, which the shape has nothing of."""
+    for each in (content, content.get("text_config")):
+        if not isinstance(each, dict):
+            continue
+        format_ = each.get("dtype") or each.get("torch_dtype")
+        if isinstance(format_, str):
+            yield f"stored as {short(format_)[1:-1]}; a run has its own formats: see slot precision"
+            break
+    quantised = content.get("quantization_config")
+    if isinstance(quantised, dict):
+        method = quantised.get("quant_method")
+        yield f"stored quantised ({short(method)[1:-1] if isinstance(method, str) else 'somehow'}): counted as if not"
+
+
+def _with_weights(found: Found, folder: Path, registry: Registry) -> Found:
+    files, why = beside(folder)
+    if not files:
+        return Found(found.item, (*found.notes, *([why] if why else [])))
+    held = [tensor for file in files for tensor in tensors(file)]
+    model: Architecture = found.item
+    counted = total(parameter_counts(model, registry)) or 0
+    told = differing(counted, held, model.vocab * model.hidden)
+    return Found(model, (*found.notes, told), summed(held))
+
+
+def _weights(path: Path) -> Found:
+    if not path.name.endswith(INDEX):
+        return Found(None, (), summed(tensors(path)))
+    names, size = index(path)
+    there = [path.parent / name for name in names if (path.parent / name).is_file()]
+    said = [f"the index tells of {size:,} bytes in {len(names)} files"] if size is not None else []
+    if len(there) < len(names):
+        return Found(None, (*said, f"{len(there)} of its {len(names)} files are here: nothing is counted"))
+    return Found(None, tuple(said), summed(tensor for file in there for tensor in tensors(file)))
+
+
+def _without_config(folder: Path) -> Found:
+    origin = Origin(str(folder))
+    if (folder / ADAPTER).exists():
+        message = f"holds an adapter, not a model: name the model that it is for, and -c adapter={folder}"
+        raise InvalidInput(Problem("", message, origin))
+    files, why = beside(folder)
+    if not files:
+        raise InvalidInput(Problem("", why or f"has no {CONFIG}", origin))
+    return Found(None, (), summed(tensor for file in files for tensor in tensors(file)))
+
+
+@hookimpl
+def alignsim_readers() -> Iterator[Reader]:
+    """Offer it."""
+    yield Reader(
+        name="model-files",
+        catalogue="architectures",
+        claims=_is_model,
+        read=read_model,
+        about="config.json of transformers, or its folder; safetensors and their index",
+    )
