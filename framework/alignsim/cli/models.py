@@ -64,7 +64,7 @@ def _show(registry: Any, name: str, as_json: bool) -> None:
     known = registry.architectures
     found = None
     if name not in known:
-        found = registry.read("architectures", name) or registry.read("components", name)
+        found = registry.read("components", name) or registry.read("architectures", name)
     found = found or Found(known[name])
     beside = {"notes": list(found.notes), "stored": [described(each) for each in found.stored]}
     if found.item is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,23 +12,8 @@ from alignsim.fields import short
 from alignsim.given import EXACT
 from alignsim.jsonfile import Document, read_document
 from alignsim.shapes import shape_of
+from alignsim_plugins.readers.paths import ADAPTER, CONFIG, MOST, is_model, name_of
 from alignsim_plugins.readers.safetensors import INDEX, beside, differing, index, summed, tensors
-
-CONFIG = "config.json"
-ADAPTER = "adapter_config.json"
-MOST = 4 * 2**20
-"""Bytes of the largest configuration that is read; of published models none is near it."""
-STARTS = ("/", "./", "../", "~/", ".\\", "..\\")
-
-
-def is_path(text: str) -> bool:
-    """Whether a text looks like a path, or is one."""
-    looks = text.startswith(STARTS) or text in (".", "..") or text.endswith((".json", ".safetensors"))
-    return looks or os.path.isabs(text) or os.path.exists(text)
-
-
-def _is_model(text: str) -> bool:
-    return is_path(text) and Path(text).name != ADAPTER
 
 
 def read_model(text: str, registry: Registry) -> Found:
@@ -72,15 +56,6 @@ def described(document: Document, name: str, registry: Registry) -> Found:
         raise InvalidInput(Problem("", message, Origin(document.file)))
     notes = (f"read as family {shape.family}", *shape.notes, *_formats(document.content))
     return Found(shape.architecture, notes)
-
-
-def name_of(path: Path) -> str:
-    """Return what a model is called: as its folder, or as its file where that is not ``config.json``."""
-    whole = Path(os.path.abspath(path))
-    name = whole.parent.name if whole.name == CONFIG else whole.stem.removesuffix("_config")
-    if whole.parent.parent.name == "snapshots":  # the cache of the Hub: models--ORGANISATION--NAME/snapshots/COMMIT
-        name = whole.parent.parent.parent.name.rpartition("--")[2]
-    return "".join(" " if letter in "{}" or not letter.isprintable() else letter for letter in name).strip() or "model"
 
 
 def _formats(content: Any) -> Iterator[str]:
@@ -137,7 +112,7 @@ def alignsim_readers() -> Iterator[Reader]:
     yield Reader(
         name="model-files",
         catalogue="architectures",
-        claims=_is_model,
+        claims=is_model,
         read=read_model,
         about="config.json of transformers, or its folder; safetensors and their index",
     )

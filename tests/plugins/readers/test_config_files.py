@@ -9,7 +9,7 @@ import pytest
 from alignsim import InvalidInput, Scenario, Scenarios, UnknownName, default_registry
 from alignsim.cli import main
 from alignsim.runfile import scenario_of
-from alignsim_plugins.readers.config_files import name_of
+from alignsim_plugins.readers.paths import name_of
 from plugins.readers.conftest import PARAMETERS, TINY
 
 CHOSEN: Any = {"*": "none", "precision": "bf16", "engine": "single-device"}
