@@ -8,6 +8,7 @@ from alignsim import Family, hookimpl
 
 LINEAR = "layers of linear attention (Gated DeltaNet) beside those of full attention"
 SPARSE = "sparse attention with an indexer that chooses tokens (DSA) has parameters of its own"
+COMPRESSED = "attention over compressed tokens, and residual streams that are mixed (hyper-connections)"
 MAMBA = "layers of Mamba-2 beside those of attention, in a pattern of their own"
 REFUSED = {
     "qwen3_next": LINEAR,
@@ -18,18 +19,18 @@ REFUSED = {
     "kimi_linear": "layers of linear attention (KDA) beside those of latent attention",
     "kimi_k3": "layers of linear attention (KDA) beside those of latent attention",
     "deepseek_v32": SPARSE,
-    "deepseek_v4": "attention over compressed tokens, and residual streams that are mixed",
-    "deepseek_ref": "attention over compressed tokens, and residual streams that are mixed",
+    "deepseek_v4": COMPRESSED,
+    "deepseek_ref": COMPRESSED,
     "glm_moe_dsa": SPARSE,
     "gemma4": "heads of layers that look everywhere have another width, and their keys serve as values",
     "gemma4_text": "heads of layers that look everywhere have another width, and their keys serve as values",
     "nemotron_h": MAMBA,
     "nemotron-nas": "every layer has a width of its own",
-    "minimax_m3": "sparse attention, and layers of two widths",
-    "minimax_m3_vl": "sparse attention, and layers of two widths",
-    "mimo": "no release of transformers has its code, and layers that predict further tokens are part of it",
-    "mimo_v2_flash": "heads of layers that look back have other widths than those of the others",
-    "step3p7": "heads of layers that look back have other numbers than those of the others",
+    "minimax_m3": "some layers have sparse attention, with parameters of its own",
+    "minimax_m3_vl": "some layers have sparse attention, with parameters of its own",
+    "mimo": "transformers 5.24.0 has no class of that name",
+    "mimo_v2_flash": "layers that look back have another number of key and value heads than the others",
+    "step3p7": "transformers 5.24.0 builds no language model from such a file",
 }
 
 
