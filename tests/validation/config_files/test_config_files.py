@@ -44,7 +44,7 @@ def test_counted_or_refused_in_words(file):
     registry = default_registry()
     name, counted = file.stem.removesuffix("_config"), None
     try:
-        counted = total(parameter_counts(registry.read("architectures", str(file)).item, registry))
+        counted = total(parameter_counts(registry.resolve("architectures", str(file)), registry))
     except InvalidInput as error:
         told = str(error)
     if counted is not None:
