@@ -195,7 +195,7 @@ class _Reading:
         silent = {f: v for f, v in self.silent.items() if getattr(shape, f) == v != KINDS[f].default}
         if silent:
             told = ", ".join(f"{self._key(field)} {str(value).lower()}" for field, value in silent.items())
-            yield f"not in the file, so as {self.family.source} has it: {told}"
+            yield f"not in the file, so as in {self.family.source}: {told}"
         for family, config in (*([self.outer] if self.outer else []), (self.family, self.config)):
             for key, what in family.left_out.items():
                 if config.data.get(key):
