@@ -75,11 +75,16 @@ def _family(config: Fields, families: Mapping[str, Family]) -> Family:
     named = config.text(TYPE)
     family = families.get(named)
     if family is None or named not in (family.name, *family.aliases):
-        message = f"no family of models is known as {short(named)}; {suggestion(named[:60], families)}"
-        raise config.wrong(TYPE, f"{message} A plugin can teach it: see `alignsim models new`")
+        new = f" (`alignsim models new {named}` prints a plugin that teaches it)" if _plain(named) else ""
+        message = f"no family of models is known as {short(named)}{new}; {suggestion(named[:60], families)}"
+        raise config.wrong(TYPE, message)
     if family.refused:
         raise config.wrong(TYPE, f"models of family {named!r} cannot be described yet: {family.refused}")
     return family
+
+
+def _plain(named: str) -> bool:
+    return len(named) <= 60 and named.replace("-", "").replace("_", "").replace(".", "").isalnum()
 
 
 @attrs.define

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from alignsim import Architecture, Found, InvalidInput, Origin, Problem, Reader, Registry, hookimpl
 from alignsim.counts import parameter_counts, total
 from alignsim.fields import short
@@ -14,6 +16,9 @@ from alignsim.jsonfile import Document, read_document
 from alignsim.shapes import shape_of
 from alignsim_plugins.readers.paths import ADAPTER, CONFIG, MOST, is_model, name_of
 from alignsim_plugins.readers.safetensors import INDEX, beside, differing, index, summed, tensors
+
+HEADS = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
+"""How transformers calls classes with the head of a language model."""
 
 
 def read_model(text: str, registry: Registry) -> Found:
@@ -50,12 +55,35 @@ def described(document: Document, name: str, registry: Registry) -> Found:
         InvalidInput: it is wrong, or none that can be described.
     """
     shape = shape_of(document, registry.families, name)
-    counted = total(parameter_counts(shape.architecture, registry))
+    model, head = _headed(shape.architecture, document)
+    counted = total(parameter_counts(model, registry))
     if counted is not None and counted > EXACT:
         message = f"describes {counted:.3g} parameters, above 2^53, more than any model has"
         raise InvalidInput(Problem("", message, Origin(document.file)))
-    notes = (f"read as family {shape.family}", *shape.notes, *_formats(document.content))
-    return Found(shape.architecture, notes)
+    notes = (f"read as family {shape.family}", *shape.notes, *head, *_formats(document.content))
+    return Found(model, notes)
+
+
+def _headed(model: Architecture, document: Document) -> tuple[Architecture, list[str]]:
+    """Return the model with the head that the class in the file has, and what is to be said of it.
+
+    Raises:
+        InvalidInput: a head with several numbers for a sequence.
+    """
+    classes = document.content.get("architectures")
+    name = classes[0] if isinstance(classes, list) and classes and isinstance(classes[0], str) else ""
+    if name.endswith("ForSequenceClassification"):
+        labels = document.content.get("id2label", document.content.get("num_labels", 2))
+        number = len(labels) if isinstance(labels, dict) else labels
+        if number != 1:
+            message = f"{name} gives {short(number)} numbers a sequence; a head is only known with one"
+            raise InvalidInput(Problem("id2label", message, document.origin("id2label")))
+        where = f"{document.origin('architectures')}, architectures"
+        scalar = model.with_scalar_head(name=model.name)
+        return attrs.evolve(scalar, sources={**model.sources, "head": where}), [f"one number a token: {name}"]
+    if name.endswith(HEADS) or not name:
+        return model, []
+    return model, [f"counted with the head of a language model, which {short(name)[1:-1]} may not have"]
 
 
 def _formats(content: Any) -> Iterator[str]:

@@ -112,9 +112,9 @@ def test_the_language_model_within_is_meant():
     [
         (
             {"model_type": "lama"},
-            "config.json:1: model_type: no family of models is known as 'lama'; did you mean llama",
+            "config.json:1: model_type: known as 'lama' (`alignsim models new lama` printslama",
         ),
-        ({"model_type": "LLAMA"}, "no family of models is known as 'LLAMA'; did you mean llama"),
+        ({"model_type": "LLAMA"}, "plugin that teaches it); did you mean llama"),
         ({"model_type": 3}, "model_type: expected a text, got 3"),
         ({"model_type": "qwen3_5"}, "models of family 'qwen3_5' cannot be described yet: layers of linear attention"),
         ({"model_type": "qwen3_moe", "mlp_only_layers": [1]}, "mlp_only_layers: layers without experts are only known"),

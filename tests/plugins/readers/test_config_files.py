@@ -82,6 +82,23 @@ def test_files_that_describe_no_model(tmp_path, written, told):
         read(tmp_path)
 
 
+def test_a_reward_model_gives_one_number(model):
+    folder = model({"architectures": ["LlamaForSequenceClassification"], "id2label": {"0": "LABEL_0"}})
+    found = read(folder)
+    assert (found.item.head, found.item.name) == ("scalar", "tiny-llama")
+    assert "one number a token: LlamaForSequenceClassification" in found.notes
+    run = Scenario(models={"policy": folder}, **SFT)
+    assert run.result.value("{tiny-llama}.parameters") == PARAMETERS - 1000 * 64 + 64
+
+
+def test_other_heads(model):
+    folder = model({"architectures": ["LlamaForSequenceClassification"]})
+    with pytest.raises(InvalidInput, match=r"id2label: LlamaForSequenceClassification gives 2 numbers a sequence"):
+        read(folder)
+    (folder / "config.json").write_text(json.dumps({**TINY, "architectures": ["LlamaModel"]}))
+    assert read(folder).notes[1].endswith("head of a language model, which LlamaModel may not have")
+
+
 def test_what_matters_not_may_be_infinite(tmp_path):
     (tmp_path / "config.json").write_text('{"time_step_limit": [0, Infinity], ' + json.dumps(TINY)[1:])
     assert read(tmp_path).item.layers == 2
