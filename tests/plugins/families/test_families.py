@@ -112,7 +112,7 @@ def test_the_language_model_within_is_meant():
     [
         (
             {"model_type": "lama"},
-            "config.json:1: model_type: known as 'lama' (`alignsim models new lama` printslama",
+            "known as 'lama' (`alignsim models new lama` prints",
         ),
         ({"model_type": "LLAMA"}, "plugin that teaches it); did you mean llama"),
         ({"model_type": 3}, "model_type: expected a text, got 3"),
