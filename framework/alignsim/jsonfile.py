@@ -46,6 +46,8 @@ def read_bytes(path: str | Path, most: int = MOST) -> bytes:
             content = file.read(most + 1)
     except OSError as error:
         raise InvalidInput(Problem("", f"cannot be read: {error.strerror or error}", origin)) from None
+    except InvalidInput:
+        raise
     except ValueError as error:  # a null character in the name
         raise InvalidInput(Problem("", f"cannot be read: {error}", Origin(repr(str(path))))) from None
     if len(content) > most:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,12 @@ def read_model(text: str, registry: Registry) -> Found:
     Raises:
         InvalidInput: nothing is there, or it is wrong; each problem has its file, and its key and line if it has one.
     """
-    path = Path(text).expanduser()
+    path = Path(os.path.expanduser(text))
     if path.name.endswith((".safetensors", INDEX)):
         return _weights(path)
-    if path.is_dir():
+    if os.path.isdir(path):
         folder, path = path, path / CONFIG
-        if not path.exists():
+        if not os.path.exists(path):
             return _without_config(folder)
         return _with_weights(_configured(path, registry), folder, registry)
     return _configured(path, registry)
@@ -116,7 +117,7 @@ def _weights(path: Path) -> Found:
     if not path.name.endswith(INDEX):
         return Found(None, (), summed(tensors(path)))
     names, size = index(path)
-    there = [path.parent / name for name in names if (path.parent / name).is_file()]
+    there = [path.parent / name for name in names if os.path.isfile(path.parent / name)]
     said = [f"the index tells of {size:,} bytes in {len(names)} files"] if size is not None else []
     if len(there) < len(names):
         return Found(None, (*said, f"{len(there)} of its {len(names)} files are here: nothing is counted"))
@@ -125,7 +126,7 @@ def _weights(path: Path) -> Found:
 
 def _without_config(folder: Path) -> Found:
     origin = Origin(str(folder))
-    if (folder / ADAPTER).exists():
+    if os.path.exists(folder / ADAPTER):
         message = f"holds an adapter, not a model: name the model that it is for, and -c adapter={folder}"
         raise InvalidInput(Problem("", message, origin))
     files, why = beside(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -49,8 +50,8 @@ def read_adapter(text: str, registry: Registry) -> Found:
     Raises:
         InvalidInput: nothing is there, it is wrong, or it is of a kind that is not known; each problem with its line.
     """
-    path = Path(text).expanduser()
-    document = read_document(path / ADAPTER if path.is_dir() else path, MOST)
+    path = Path(os.path.expanduser(text))
+    document = read_document(path / ADAPTER if os.path.isdir(path) else path, MOST)
     try:
         return _adapter(document, Fields(document.content), registry)
     except InvalidInput as error:

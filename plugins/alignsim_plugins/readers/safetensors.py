@@ -6,6 +6,7 @@ without holes. https://huggingface.co/docs/safetensors, section Format.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from math import prod
 from pathlib import Path
@@ -51,6 +52,8 @@ def tensors(path: Path) -> list[Tensor]:
         InvalidInput: no such file, none of this format, one that was cut short, or one whose header is not true of it.
     """
     origin = Origin(str(path))
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would keep us waiting
+        raise InvalidInput(Problem("", "is no ordinary file", origin))
     try:
         with path.open("rb") as file:
             size = path.stat().st_size
@@ -153,12 +156,12 @@ def beside(folder: Path) -> tuple[list[Path], str]:
     indices = sorted(folder.glob(f"*{INDEX}"))
     if len(indices) == 1:
         names, _ = index(indices[0])
-        there = [folder / name for name in names if (folder / name).is_file()]
+        there = [folder / name for name in names if os.path.isfile(folder / name)]
         if len(there) < len(names):
             return [], f"weights: {len(there)} of the {len(names)} files that {indices[0].name} names are here"
         return there, ""
     whole = folder / "model.safetensors"
-    if whole.is_file():
+    if os.path.isfile(whole):
         return [whole], ""
     several = sorted(folder.glob("*.safetensors"))
     if len(several) > 1 or len(indices) > 1:

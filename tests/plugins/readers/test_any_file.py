@@ -81,15 +81,16 @@ def test_configurations(file: Path, config: Any) -> None:
     model = held(file)
     if model is not None:
         assert_counts(model)
-        assert (model.layers, model.hidden) == tuple(
-            int(config.get("text_config", config)[key]) for key in _keys(config, "layers", "hidden")
-        )
+        assert (model.layers, model.hidden) == said(config, "layers", "hidden")
 
 
-def _keys(config: Any, *fields: str) -> list[str]:
-    inner = config.get("text_config", config) if REGISTRY.families[config["model_type"]].inside else config
-    family = REGISTRY.families[inner.get("model_type", REGISTRY.families[config["model_type"]].language)]
-    return [next(key for key in family.keys[field] if inner.get(key) is not None) for field in fields]
+def said(config: Any, *fields: str) -> tuple[int, ...]:
+    """What the file says of the language model, or what its family has where it is silent."""
+    outer = REGISTRY.families[config["model_type"]]
+    inner = config[outer.inside] if outer.inside else config
+    family = REGISTRY.families[inner.get("model_type", outer.language or outer.name)]
+    keys = ([key for key in family.keys[field] if inner.get(key) is not None] for field in fields)
+    return tuple(int(inner[k[0]] if k else family.defaults[f]) for f, k in zip(fields, keys, strict=True))
 
 
 @FILES

@@ -109,6 +109,9 @@ def test_places_where_nothing_is(tmp_path):
         (tmp_path, "has no config.json"),
         (tmp_path / "none.json", "cannot be read: No such file"),
         (f"{tmp_path}/\0.json", "cannot be read: embedded null"),
+        (f"{'a' * 5000}.json", "cannot be read: File name too long"),
+        ("~nobody-of-that-name/config.json", "cannot be read: No such file"),
+        ("/dev/zero", "^/dev/zero: is no ordinary file"),
     ):
         with pytest.raises(InvalidInput, match=told):
             read(path)

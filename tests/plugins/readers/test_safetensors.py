@@ -1,6 +1,7 @@
 """Headers of weights: exact counts, and nothing that they say is believed."""
 
 import json
+import os
 
 import pytest
 
@@ -61,12 +62,18 @@ def test_an_index_and_its_files(model):
     assert "1 of its 2 files are here" in read(index).notes[-1]
 
 
-@pytest.mark.parametrize("name", ["../a.safetensors", "/etc/passwd", "a\\b.safetensors", "a.bin"])
+@pytest.mark.parametrize("name", ["../a.safetensors", "/etc/passwd", "a\\b.safetensors", "a.bin", ""])
 def test_an_index_names_only_files_beside_it(tmp_path, name):
     index = tmp_path / "model.safetensors.index.json"
     index.write_text(json.dumps({"weight_map": {"w": name}}))
     with pytest.raises(InvalidInput, match="weight_map: expected names of files beside the index"):
         read(index)
+
+
+def test_an_index_may_name_what_cannot_be_there(tmp_path):
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": {"w": "a" * 5000 + ".safetensors", "v": "\0.safetensors"}}))
+    assert read(index).notes == ("0 of its 2 files are here: nothing is counted",)
 
 
 def test_weights_alone_are_no_model(tmp_path):
@@ -119,6 +126,12 @@ def test_files_of_another_kind(tmp_path, content, why):
     path.write_bytes(content)
     with pytest.raises(InvalidInput, match=why):
         tensors(path)
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "w.safetensors")
+    with pytest.raises(InvalidInput, match="is no ordinary file"):
+        tensors(tmp_path / "w.safetensors")
 
 
 def test_long_headers_are_not_read(tmp_path):
