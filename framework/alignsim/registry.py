@@ -223,11 +223,11 @@ class Registry:
 
         Raises:
             InvalidInput: it cannot be read, or is wrong.
+            PluginError: a reader breaks the contract.
         """
-        for reader in self.readers.values():
-            if reader.catalogue == catalogue and reader.claims(text):
-                return reader.read(text, self)
-        return None
+        from alignsim.reading import read
+
+        return read(self.readers, catalogue, text, self)
 
     def _read_component(self, slot: str, name: str) -> Component | None:
         if f"{slot}:{name}" in self.components:
