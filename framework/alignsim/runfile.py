@@ -63,9 +63,9 @@ def scenario_of(data: Any, registry: Registry | None = None, place: str = "scena
             found[name] = _READ.get(name, Fields.text)(fields, name)
         except InvalidInput as error:
             problems += error.problems
-    for path, keep in _named(found, registry):
+    for path, look_up in _named(found, registry):
         try:
-            keep(fields.at(path))
+            look_up(fields.at(path))
         except InvalidInput as error:
             problems += error.problems
         except UnknownName as error:
@@ -79,28 +79,21 @@ def scenario_of(data: Any, registry: Registry | None = None, place: str = "scena
 
 
 def _named(found: Mapping[str, Any], registry: Registry) -> Iterator[tuple[str, Any]]:
-    """Yield the place of every name in a run, and what puts the object of that name in its place."""
-
-    def keeper(of: Any, key: str, look_up: Any) -> Any:
-        def keep(place: str) -> None:
-            of[key] = look_up(of[key], place)
-
-        return keep
-
+    """Yield the place of every name in a run, and what looks it up."""
     for field, catalogue in (("algorithm", "algorithms"), ("accelerator", "accelerators"), ("models", "architectures")):
         look_up = partial(registry.resolve, catalogue)
         value = found.get(field)
         if isinstance(value, dict):
             for key, name in value.items():
                 if isinstance(name, str):
-                    yield f"{field}.{key}", keeper(value, key, look_up)
+                    yield f"{field}.{key}", partial(look_up, name)
         elif value is not None:
-            yield field, keeper(found, field, look_up)
+            yield field, partial(look_up, value)
     chosen = found.get("components", {})
     for key in chosen:
         if key != EVERY:
             slot = key.rpartition(".")[2]
-            yield f"components.{key}", keeper(chosen, key, lambda name, _, slot=slot: registry.component(slot, name))
+            yield f"components.{key}", lambda _, slot=slot, name=chosen[key]: registry.component(slot, name)
 
 
 def cases(data: Any, registry: Registry | None = None) -> Iterator[Case]:

@@ -19,7 +19,7 @@ TYPE = "model_type"
 KINDS = {field.name: field for field in attrs.fields(Architecture)}
 NEEDED = ("layers", "hidden", "heads")
 WITH_EXPERTS = ("experts_per_token", "expert_ffn", "expert_every", "dense_layers", "shared_ffn", "shared_experts")
-EXPERT_FLAGS = ("expert_bias", "router_bias", "shared_gate")
+EXPERT_FLAGS = ("expert_bias", "router_bias", "router_in_32_bits", "shared_gate")
 
 
 @attrs.frozen

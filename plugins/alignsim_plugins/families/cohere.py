@@ -19,7 +19,7 @@ COHERE = Family(
     name="cohere",
     keys={**{field: key for field, key in USUAL.items() if field != "head_dim"}, **ATTENTION_BIAS},
     defaults={"tied": True},
-    always={"rms_norm": False, "norms": 1, "parallel": True},
+    always={"rms_norm": False, "written_out_norm": True, "norms": 1, "parallel": True},
     finish=_cohere,
     source=f"{VERSION}, CohereConfig and CohereDecoderLayer",
 )

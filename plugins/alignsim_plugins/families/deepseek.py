@@ -44,6 +44,7 @@ V2 = Family(
         "shared_ffn": 1407,
         "dense_layers": 0,
     },
+    always={"router_in_32_bits": True},
     finish=regular_experts,
     source=f"{VERSION}, DeepseekV2Config",
 )
@@ -60,7 +61,7 @@ V3 = Family(
         "shared_ffn": 2048,
         "dense_layers": 3,
     },
-    always={"router_bias": True},
+    always={"router_bias": True, "router_in_32_bits": True},
     finish=regular_experts,
     left_out=FURTHER,
     source=f"{VERSION}, DeepseekV3Config",

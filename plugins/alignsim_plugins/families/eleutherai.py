@@ -21,7 +21,7 @@ GPT_NEOX = Family(
     name="gpt_neox",
     keys={**{field: key for field, key in USUAL.items() if field not in ("kv_heads", "head_dim")}, **ATTENTION_BIAS},
     defaults={"qkv_bias": True, "output_bias": True},
-    always={"mlp_bias": True, "gated": False, **LAYER_NORM},
+    always={"fused_qkv": True, "mlp_bias": True, "gated": False, **LAYER_NORM},
     finish=_gpt_neox,
     source=f"{VERSION}, GPTNeoXConfig and GPTNeoXLayer",
 )
@@ -29,7 +29,15 @@ GPTJ = Family(
     name="gptj",
     keys=SHORT,
     defaults={"max_positions": 2048},
-    always={"norms": 1, "parallel": True, "mlp_bias": True, "head_bias": True, "gated": False, **LAYER_NORM},
+    always={
+        "written_out_gelu": True,
+        "norms": 1,
+        "parallel": True,
+        "mlp_bias": True,
+        "head_bias": True,
+        "gated": False,
+        **LAYER_NORM,
+    },
     finish=four_times,
     source=f"{VERSION}, GPTJConfig and GPTJBlock",
 )

@@ -37,7 +37,7 @@ FALCON = Family(
         "mlp_bias": "bias",
     },
     defaults={"max_positions": 2048, "tied": True},
-    always={"norms": 1, "parallel": True, "gated": False, **LAYER_NORM},
+    always={"narrow_softmax": True, "norms": 1, "parallel": True, "gated": False, **LAYER_NORM},
     finish=_falcon,
     source=f"{VERSION}, FalconConfig and FalconDecoderLayer",
 )

@@ -13,9 +13,13 @@ KEYS = {**USUAL, **ATTENTION_BIAS}
 
 
 def _every_second(config: Fields, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Every second layer looks everywhere."""
+    """Every second layer looks everywhere; scores and logits are kept within bounds, unless their bound is null."""
     layers = fields["layers"]
-    return looking_back(config, fields, config.data.get("sliding_window", 4096), layers - layers // 2)
+    return {
+        "caps_scores": config.data.get("attn_logit_softcapping", 50.0) is not None,
+        "caps_logits": config.data.get("final_logit_softcapping", 30.0) is not None,
+        **looking_back(config, fields, config.data.get("sliding_window", 4096), layers - layers // 2),
+    }
 
 
 def _every_sixth(config: Fields, fields: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -37,7 +37,7 @@ GLM4_MOE = Family(
         "shared_ffn": 1408,
         "dense_layers": 1,
     },
-    always={"router_bias": True},
+    always={"router_bias": True, "router_in_32_bits": True},
     finish=regular_experts,
     left_out=FURTHER,
     source=f"{VERSION}, Glm4MoeConfig",

@@ -42,7 +42,7 @@ GPT2 = Family(
     name="gpt2",
     keys=SHORT,
     defaults={"max_positions": 1024, "tied": True},
-    always={"written_out_gelu": True, **BIASED},
+    always={"written_out_gelu": True, "narrow_softmax": True, **BIASED},
     finish=_gpt2,
     source=f"{VERSION}, GPT2Config and GPT2Model",
 )

@@ -11,7 +11,7 @@ KEYS = {**{field: key for field, key in USUAL.items() if field != "head_dim"}, *
 OLMO = Family(
     name="olmo",
     keys=KEYS,
-    always={"rms_norm": False, "norm_weight": False},
+    always={"rms_norm": False, "norm_weight": False, "norm_in_32_bits": True},
     source=f"{VERSION}, OlmoConfig and OlmoLayerNorm",
 )
 OLMO2 = Family(

@@ -24,7 +24,7 @@ OPT = Family(
     name="opt",
     keys={**{f: k for f, k in USUAL.items() if f not in ("kv_heads", "head_dim")}, "ffn": "ffn_dim"},
     defaults={"max_positions": 2048, "tied": True},
-    always=BIASED,
+    always={"relu": True, **BIASED},
     finish=_opt,
     source=f"{VERSION}, OPTConfig and OPTDecoder",
 )

@@ -27,8 +27,9 @@ PHI = Family(
 PHI3 = Family(
     name="phi3",
     keys=KEYS,
+    always={"fused_qkv": True},
     finish=window_of(),
-    source=f"{VERSION}, Phi3Config",
+    source=f"{VERSION}, Phi3Config and Phi3Attention",
 )
 PHIMOE = Family(
     name="phimoe",
