@@ -15,7 +15,7 @@ from runpy import run_path
 from typing import Any
 
 from alignsim import Case, InvalidInput, compare, default_registry
-from alignsim.fields import read_json
+from alignsim.jsonfile import read_json
 from alignsim.runfile import cases
 from alignsim.validation import Comparison
 from alignsim.views.comparison import percent, summary_table
