@@ -9,6 +9,7 @@ import attrs
 
 from alignsim.errors import CompositionError, Problem
 from alignsim.frozen import FrozenDict, frozen
+from alignsim.schedule import Liveness
 from alignsim.term import Const, Term
 
 NONE = "none"
@@ -83,6 +84,7 @@ class Component:
         source: the code, version or paper that it follows.
         never: activities that a role with it cannot have, each with the reason.
         left_out: what it does not count, one line each, for people.
+        releases: instants before which its role's process gives back memory that it keeps and does not need.
 
     Raises:
         CompositionError: it does not provide a name that its slot promises.
@@ -97,6 +99,7 @@ class Component:
     source: str = ""
     never: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
     left_out: tuple[str, ...] = ()
+    releases: Liveness | None = None
 
     def __attrs_post_init__(self) -> None:
         offered = {term.name for term in self.terms} | set(self.defaults)

@@ -19,6 +19,7 @@ from alignsim.layout import Layout, Place
 from alignsim.parts import Parts
 from alignsim.question import Question
 from alignsim.registry import Registry, default_registry
+from alignsim.resource import resting
 from alignsim.term import Term
 
 EVERY = "*"
@@ -85,7 +86,7 @@ class Scenario(Question):
     givens: Mapping[str, Given] = attrs.field(factory=dict, converter=_givens)
     places: Mapping[str, Place] = attrs.field(factory=dict)
     terms: tuple[Term, ...] = ()
-    resource: str = "device"
+    resource: str = "allocated"
     solver: str = "peak-memory"
     registry: Registry = attrs.field(factory=default_registry, repr=False, eq=False)
 
@@ -212,8 +213,10 @@ class Scenario(Question):
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """The total of the resource."""
-        return (self.resource,)
+        """The total of the resource, and those that rest on it."""
+        resources = self.registry.resources
+        resting_on_it = (name for name in resources if self.resource in {r.name for r in resting(resources, name)})
+        return (self.resource, *(name for name in resting_on_it if name != self.resource and name in self.graph.nodes))
 
     @property
     def left_out(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ BYTE = Const(1, "byte", source="test")
 ENGINE = Slot(name="motor", promises={"share": "byte"}, required_for=frozenset({"infer"}))
 
 
-@term("byte", per={"role"}, resource="device", source="test")
+@term("byte", per={"role"}, resource="allocated", source="test")
 def share(tensor, hidden, one=BYTE):
     """Something."""
     return hidden * one / tensor

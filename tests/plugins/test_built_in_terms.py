@@ -16,6 +16,7 @@ TERMS = {
         *(REGISTRY.terms(algorithm) for algorithm in REGISTRY.algorithms.values()),
         *(component.terms for component in REGISTRY.components.values()),
         *(algorithm.terms for algorithm in REGISTRY.algorithms.values()),
+        [resource.overhead for resource in REGISTRY.resources.values() if resource.overhead],
         *([n.term for n in s.graph.nodes.values() if n.term] for s in REGISTRY.scenarios.values()),
     )
     for term in found

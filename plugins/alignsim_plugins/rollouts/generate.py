@@ -18,7 +18,7 @@ SCORES = Const(
     source="generate keeps no scores unless asked (output_scores=True: 1; 2 while TRL's PPO stacks what it was given)",
 )
 
-generated = partial(term, "byte", per=("role",), during=("generate",), resource="device")
+generated = partial(term, "byte", per=("role",), during=("generate",), resource="allocated")
 """``@generated(live=...)``: device memory of a role that generates."""
 
 
