@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from alignsim.schedule import after, always, at, resident, span, while_
     from alignsim.solver import Solver
     from alignsim.sweep import Sweep, grid
+    from alignsim.tenant import Tenant
     from alignsim.term import Collect, Const, Of, Term, Total, term
     from alignsim.units import quantity
     from alignsim.validation import Case, Validation, compare
@@ -75,6 +76,7 @@ _HOME = {  # name -> the module that it is in; empty for a module
     "Solver": "solver",
     "Stage": "component",
     "Sweep": "sweep",
+    "Tenant": "tenant",
     "Term": "term",
     "Total": "term",
     "UnknownName": "errors",
@@ -133,6 +135,7 @@ __all__ = [
     "Solver",
     "Stage",
     "Sweep",
+    "Tenant",
     "Term",
     "Total",
     "UnknownName",

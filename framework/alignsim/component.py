@@ -10,6 +10,7 @@ import attrs
 from alignsim.errors import CompositionError, Problem
 from alignsim.frozen import FrozenDict, frozen
 from alignsim.schedule import Liveness
+from alignsim.tenant import Tenant
 from alignsim.term import Const, Term
 
 NONE = "none"
@@ -85,6 +86,7 @@ class Component:
         never: activities that a role with it cannot have, each with the reason.
         left_out: what it does not count, one line each, for people.
         releases: instants before which its role's process gives back memory that it keeps and does not need.
+        tenant: a role that it brings, which takes over from the role that it is chosen for.
 
     Raises:
         CompositionError: it does not provide a name that its slot promises.
@@ -100,6 +102,7 @@ class Component:
     never: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
     left_out: tuple[str, ...] = ()
     releases: Liveness | None = None
+    tenant: Tenant | None = None
 
     def __attrs_post_init__(self) -> None:
         offered = {term.name for term in self.terms} | set(self.defaults)

@@ -97,12 +97,12 @@ class PoolTotals:
         self._top(phases)
 
     def _told(self, held: Mapping[Event, frozenset[Any]]) -> Iterable[Event]:
-        """The events that get a total: all; of what rests on another resource, steady ones and those that count."""
+        """The events that get a total: all; where it rests on another resource, of a first lap only what counts."""
         if self.below is None:
             return held
         phases = {event.phase for event in held}
         counting = {e for phase in phases for e in undominated([e for e in held if e.phase == phase], held)}
-        return [event for event in held if event.lap == "steady" or event in counting]
+        return [event for event in held if event.lap != "first" or event in counting]
 
     def _top(self, phases: list[str]) -> None:
         path = f"@{self.pool}.{self.name}"

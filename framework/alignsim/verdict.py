@@ -162,6 +162,7 @@ def _judged(result: Result) -> Iterator[Judged]:
             if given is None or (path not in graph.nodes and path not in graph.aliases):
                 continue
             low, expected, high = result.ends(path)
+            low, high = min(low, expected, high), max(low, expected, high)  # what fills the rest shrinks as others grow
             least, usual = given.at("low"), given.value
             status = FITS if high <= least else DOES_NOT_FIT if expected > usual else CLOSE_CALL
             yield Judged(

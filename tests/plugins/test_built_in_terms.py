@@ -34,21 +34,24 @@ BASE = {
     "layers": "transformers",
     "engine": "single-device",
     "rollout": "full-cache",
+    "weight_sync": "one-by-one",
 }
 BATCH = Batch(micro_batch=2, sequence_tokens=512, prompt_tokens=256, rollout_sequences=4, rollout_tokens=512)
 
 
 def run(algorithm, **components):
     models = {role: "Qwen3-0.6B" if role in ("critic", "reward") else "Qwen2.5-0.5B" for role in algorithm.roles}
-    return Scenario(algorithm=algorithm, models=models, components={**BASE, **components}, batch=BATCH).graph
+    return Scenario(
+        algorithm=algorithm, models=models, accelerator="H100-SXM5-80GB", components={**BASE, **components}, batch=BATCH
+    ).graph
 
 
-GOES_WITH = {"precision:bf16-gathered": {"engine": "fsdp2"}}
+GOES_WITH = {"weight_sync": {"rollout": "vllm"}, "precision:bf16-gathered": {"engine": "fsdp2"}}
 
 
 def with_component(component):
     """The graphs of all algorithms that it goes together with: at least one."""
-    beside = GOES_WITH.get(f"{component.slot.name}:{component.name}", {})
+    beside = GOES_WITH.get(f"{component.slot.name}:{component.name}", GOES_WITH.get(component.slot.name, {}))
     graphs, refusals = [], []
     for algorithm in REGISTRY.algorithms.values():
         try:
