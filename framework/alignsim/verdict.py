@@ -9,6 +9,7 @@ import attrs
 
 from alignsim.batch import Batch
 from alignsim.given import Given
+from alignsim.parts import Parts
 from alignsim.plan import Plan
 from alignsim.scope import Scope
 from alignsim.units import base_unit
@@ -143,13 +144,21 @@ def judge(result: Result) -> Verdict | None:
     judged, conditions = tuple(_judged(result)), tuple(_conditions(result))
     if not judged and not conditions:
         return None
-    empty = any(c == c.slot.none for filled in result.graph.parts.components.values() for c in filled.values())
-    known = SO_FAR if empty else FITS
+    known = SO_FAR if _unfilled(result.graph.parts) else FITS
     statuses = [known, *(item.status for item in judged), *(met.status for met in conditions)]
     status = max(statuses, key=ORDER.index)
     lengths = dict(_lengths(result))
     real = bool(lengths) and all(number.obtained == "measured" for number in lengths.values())
     return Verdict(status, judged, conditions, tuple((name, n.value) for name, n in lengths.items()), real)
+
+
+def _unfilled(parts: Parts) -> bool:
+    """Whether something that a role needs is filled with nothing."""
+    return any(
+        component == component.slot.none and component.slot.required_for & parts.algorithm.activities(role)
+        for role, filled in parts.components.items()
+        for component in filled.values()
+    )
 
 
 def _judged(result: Result) -> Iterator[Judged]:

@@ -103,9 +103,12 @@ def test_a_condition_takes_nothing_up():
 
 
 def test_slots_filled_with_nothing_leave_the_verdict_open():
-    slot = Slot(name="loss", promises={"logits": "byte"})
+    slot = Slot(name="loss", promises={"logits": "byte"}, required_for=frozenset({"train"}))
     verdict = question(holder("1 B", "1 B", "1 B"), components={"policy": {"loss": slot.none}}).verdict
     assert (verdict.status, verdict.fits) == ("fits so far", None)
+    idle = Slot(name="rollout", promises={"kv_cache": "byte"}, required_for=frozenset({"generate"}))
+    unneeded = question(holder("1 B", "1 B", "1 B"), components={"policy": {"rollout": idle.none}})
+    assert unneeded.verdict.status == "fits"
     filled = Component(name="one", slot=Slot(name="loss"))
     assert question(holder("1 B", "1 B", "1 B"), components={"policy": {"loss": filled}}).verdict.status == "fits"
 
