@@ -54,6 +54,9 @@ def show_answer(asked: Asked, answer: Any, told: list[str], *, instants: bool = 
             totals = {event: total.magnitude for event, total in answer.instants.items()}
             show(instants_table(totals, data["unit"]))
         show(held_table(data["binding"], answer.graph, data["unit"]))
+        for judged in answer.verdict.judged if answer.verdict else ():
+            if judged.binding.event != answer.binding.event:
+                show(held_table(judged.binding.to_dict(), answer.graph, judged.unit))
     elif attrs.has(type(answer)):
         show(fields_table(answer))
     else:
