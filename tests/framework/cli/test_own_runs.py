@@ -148,3 +148,12 @@ def test_what_is_not_counted_is_told():
     rest = {"engine": "even-split", "precision": "bf16-master", "optimizer": "adamw-fused", "adapter": "full"}
     empty = OWN.using(components={**rest, "*": "none"})
     assert empty.left_out[-1].startswith("whatever these slots stand for, as nothing fills them: attention, ")
+
+
+def test_a_machine_says_how_much_memory_its_host_has(alignsim):
+    flags = ("run", "--algorithm", "SFT", "--policy", "Llama-3.2-1B", "--gpus", "1xHGX-H100-8", *BATCH)
+    told = alignsim(*flags, *chosen(recompute="offloaded", loss="cross-entropy", engine="ddp"), "--json").json
+    judged = {each["resource"]: each for each in told["verdict"]["judged"]}
+    assert set(judged) == {"device", "host"}
+    assert judged["host"]["usual"] == 2e12 / 8
+    assert 0 < judged["host"]["expected"] < judged["host"]["usual"]
