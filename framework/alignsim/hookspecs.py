@@ -152,8 +152,8 @@ def alignsim_components() -> Iterable[Component]:
 def alignsim_resources() -> Iterable[Resource]:
     """Offer resources: what terms take up, and how what is taken adds up over a run.
 
-    A resource may rest on another (``includes``), which processes may keep (``kept``, and an ``overhead`` on that), and may
-    have a ``capacity`` that verdicts hold it against.
+    A resource may rest on another (``includes``), which processes may keep (``kept``, and an ``overhead`` on that), and
+    may have a ``capacity`` that verdicts hold it against.
 
     ```python
     from alignsim import Resource, hookimpl
