@@ -60,6 +60,7 @@ class Judged:
         unit: the base unit.
         binding: the instant that sets it.
         causes: the numbers that make the range, the largest effect first.
+        configured: what is taken at the lengths that are configured, where those of a batch were measured; else None.
     """
 
     resource: str
@@ -74,6 +75,7 @@ class Judged:
     unit: str
     binding: Binding
     causes: tuple[Cause, ...] = ()
+    configured: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -114,7 +116,7 @@ class Verdict:
         judged: every resource and pool of which it is known how much there is.
         conditions: what else must hold.
         lengths: the numbers of tokens that it was judged by, by name.
-        real_lengths: whether those were measured; else they are maxima that were configured.
+        real_lengths: whether all of those were measured; else they are what was configured.
     """
 
     status: str
@@ -187,7 +189,21 @@ def _judged(result: Result) -> Iterator[Judged]:
                 unit=base_unit(graph[path].unit),
                 binding=result.bindings(path)[0],
                 causes=tuple(causes(result, path)) if low < high else (),
+                configured=_configured(result, path),
             )
+
+
+def _configured(result: Result, path: str) -> float | None:
+    """What is taken at configured lengths, where others were measured."""
+    facts = result.graph.parts.facts
+    measured = {name: number for name, number in _lengths(result) if number.obtained == "measured"}
+    changes = {
+        name: facts[name].value for name, n in measured.items() if name in facts and facts[name].value != n.value
+    }
+    if not changes:
+        return None
+    (taken,) = Plan.of(result.graph, (path,)).evaluate(changes=changes).values()
+    return taken
 
 
 def causes(result: Result, path: str) -> list[Cause]:

@@ -123,3 +123,17 @@ def test_as_plain_data():
     assert (judged["least"], judged["usual"], judged["unit"]) == (90, 100, "byte")
     assert judged["binding"]["terms"] == {"policy.weights": 2.0, "other.weights": 2.0}
     assert judged["causes"] == [{"path": "weights_size", "less": 2.0, "more": 2.0, "source": "paper"}]
+
+
+def test_measured_lengths_are_told_beside_the_configured_ones():
+    source = "def tokens_held(sequence_tokens, each):\n    return sequence_tokens * each\n"
+    made = term("byte", per={"role"}, resource="space", source=SOURCE)(written(source, "tokens_held"))
+    facts = {"@gpus.room": given("90 B", "byte"), "sequence_tokens": given(200)}
+    numbers = {"each": given("1 B", "byte")}
+    configured = question(made, facts=facts, givens=numbers).verdict
+    assert (configured.status, configured.lengths) == ("does not fit", (("sequence_tokens", 200.0),))
+    assert (configured.real_lengths, configured.judged[0].configured) == (False, None)
+    measured = {**numbers, "sequence_tokens": given(50, source="our data", obtained="measured")}
+    real = question(made, facts=facts, givens=measured).verdict
+    assert (real.status, real.real_lengths) == ("fits", True)
+    assert (real.judged[0].expected, real.judged[0].configured) == (50, 200)

@@ -44,6 +44,9 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
         kind = "measured" if verdict.real_lengths else "taken as configured, and for every sequence"
         lengths = ", ".join(f"{name.replace('_', ' ')} {count(value)}" for name, value in verdict.lengths)
         yield f"lengths: {lengths}, {kind}"
+    for judged in verdict.judged:
+        if judged.configured is not None:
+            yield f"at configured lengths: {judged.resource} {human(judged.configured, judged.unit)}"
 
 
 def _judged(judged: Judged) -> str:
