@@ -145,7 +145,7 @@ class Workbench:
         """Change one filling at a time for whatever leaves the fewest problems."""
         algorithm = self.registry.algorithms[name]
         slots = self.slots(algorithm)
-        chosen = {slot: self._choices(slot)[0] for slot in slots}
+        chosen = self._suited(algorithm, {slot: self._choices(slot)[0] for slot in slots})
         if pinned:
             with suppress(InvalidInput):
                 chosen = dict(self.setup(name).components)
@@ -156,6 +156,8 @@ class Workbench:
         places = [place for slot in slots for place in self.places(algorithm, slot) if place not in pinned]
         places.sort(key=lambda place: "." in place)
         least, error = self._problems(name, chosen)
+        if error is not None and any(not self._suits(algorithm, chosen, place) for place in algorithm.needs):
+            return error  # it is of another kind than the algorithm works with
         if pinned and error is not None:  # the rest composes by itself: only what is asked for can be amiss
             words = set(re.findall(r"\w+", str(error)))
             asked = {slot for slot in slots if words & {slot, *self.registry.slots[slot].promises}}
@@ -169,6 +171,28 @@ class Workbench:
                 if left < least:
                     least, error, chosen, improved = left, reason, other, True
         return Setup(name, chosen) if error is None else error
+
+    def _suited(self, algorithm: Algorithm, chosen: Mapping[str, str]) -> dict[str, str]:
+        """Choose what an algorithm works with: for all roles where that goes, for one role where it needs another."""
+        found = dict(chosen)
+        for place in algorithm.needs:
+            slot = place.rpartition(".")[2]
+            for where in (slot, place):
+                others = [each for each in algorithm.needs if each.rpartition(".")[2] == slot and each != place]
+                if slot not in found or self._suits(algorithm, found, place):
+                    break
+                if where == slot and any(self._suits(algorithm, found, each) for each in others):
+                    continue
+                fit = (n for n in self._choices(slot) if self._suits(algorithm, {**found, where: n}, place))
+                found[where] = next(fit, found[slot])
+        return found
+
+    def _suits(self, algorithm: Algorithm, chosen: Mapping[str, str], place: str) -> bool:
+        """Whether what is chosen for a role is of a kind that the algorithm works with there."""
+        slot = place.rpartition(".")[2]
+        name = chosen.get(place, chosen.get(slot))
+        kinds = self.registry.component(slot, name).kinds if name else frozenset()
+        return not kinds or bool(kinds.intersection(algorithm.needs[place]))
 
     def _choices(self, slot: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*(n for n in self.registry.fillings(slot) if n != NONE), NONE)))

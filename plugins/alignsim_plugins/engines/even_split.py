@@ -12,7 +12,7 @@ from typing import Any
 from alignsim import Component, Const, hookimpl, resident, term
 from alignsim_plugins.engines.gradients import MADE
 from alignsim_plugins.engines.single_device import AS_STORED
-from alignsim_plugins.engines.slot import ENGINE
+from alignsim_plugins.engines.slot import ENGINE, WHOLE_WEIGHTS
 from alignsim_plugins.engines.states import FIXED
 
 SOURCE = "the reference case: state / (tensor x pipeline)"
@@ -36,6 +36,7 @@ EVEN_SPLIT = Component(
     terms=(model_parallel_devices, model_state_per_device, *MADE),
     defaults={"gradient_shards": Const(1, "device", source=SOURCE)},
     limits={"gathers_cast": AS_STORED},
+    kinds={WHOLE_WEIGHTS},
     source=SOURCE,
     left_out=(
         *FIXED,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from alignsim import Activity, Const, always, at, maths, resident, term
+from alignsim_plugins.elements import FP32
 
 PROFILE = "vLLM: v1/worker/gpu_worker.py, determine_available_memory: a forward of the largest batch, then its sampler"
 RESIDUE = (
@@ -36,7 +37,7 @@ def largest_forward(
     vocab: Any,
     tensor: Any,
     compute_bytes: Any,
-    fp32: Any = Const(4, "byte", source="IEEE 754 binary32"),
+    fp32: Any = FP32,
 ) -> Any:
     """Gate and up, residual, norm and attention of the largest batch; logits, their copy in 32 bits, probabilities."""
     return compute_bytes * max_batched_tokens * (2 * mlp_width / tensor + 3 * hidden) + max_sequences * vocab * (

@@ -6,10 +6,20 @@ from typing import Any
 
 import pytest
 
-from alignsim import Accelerator, Algorithm, Architecture, Batch, InvalidInput, Layout, Place, Scenario
+from alignsim import (
+    Accelerator,
+    Algorithm,
+    Architecture,
+    Batch,
+    InvalidInput,
+    Layout,
+    Place,
+    Scenario,
+    default_registry,
+)
 from alignsim.errors import CompositionError
 from alignsim_plugins.rollouts.pool import longest_sequence, pooled_token, sequence_cache
-from small_runs import CHOICES, SHAPE
+from small_runs import CHOICES, SHAPE, losses
 
 GIB = 2**30
 DEVICE = Accelerator(name="twenty", vendor="made up", usable_memory="20 GiB", source="made up")
@@ -18,12 +28,16 @@ MODEL = Architecture(**FIELDS)
 BATCH = Batch(micro_batch=1, sequence_tokens=64, prompt_tokens=16, rollout_tokens=64, rollout_sequences=4)
 
 
+def paths(algorithm):
+    return losses(default_registry().algorithms[algorithm], "verl-2026.01")
+
+
 def run(rollout="vllm", algorithm="GRPO", **changes):
     return Scenario(
         algorithm=algorithm,
         models={role: MODEL for role in ("policy", "critic", "reward") if role == "policy" or algorithm == "PPO"},
         accelerator=DEVICE,
-        components={**CHOICES, "loss": "naive", "rollout": rollout, "weight_sync": "one-by-one"},
+        components={**CHOICES, **paths(algorithm), "rollout": rollout, "weight_sync": "one-by-one"},
         batch=BATCH,
     ).using(**{"fixed_costs": 0, "graph_memory": "0 B", "one_rank_leftovers": "0 B", **changes})
 
@@ -161,7 +175,7 @@ def test_names_that_are_taken_are_told():
 
 
 def test_gathered_weights_of_a_sharded_policy():
-    choices = {**CHOICES, "loss": "naive", "engine": "fsdp2", "rollout": "transformers-cache-gathered"}
+    choices = {**CHOICES, **paths("GRPO"), "engine": "fsdp2", "rollout": "transformers-cache-gathered"}
     one = Scenario(algorithm="GRPO", models={"policy": MODEL}, components=choices, batch=BATCH)
     result = one.using(layout=Layout(data=4)).result
     whole = result.value("{small}.parameters") * 2
