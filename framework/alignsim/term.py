@@ -87,6 +87,7 @@ class Term:
         source: where the formula is from.
         replaces: True, or the provider of the term that it takes the place of.
         fill: it takes what is left of its resource, and so may read the total of the rest.
+        condition: what holds where its value is at least 0, for a verdict; empty for what is no condition.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Term:
     source: str = ""
     replaces: bool | str = False
     fill: bool = False
+    condition: str = ""
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         """A term is still the function it was written as: unit tests call it with plain numbers."""
@@ -134,9 +136,12 @@ def term(
     name: str | None = None,
     replaces: bool | str = False,
     fill: bool = False,
+    condition: str = "",
     opaque: bool = False,
 ) -> Callable[[Callable[..., Any]], Term]:
     """Declare the function below as a term; see :class:`Term` for the arguments.
+
+    A ``condition`` returns a margin: a run can only do what it is asked to where that is at least 0.
 
     >>> @term("byte", per={"role"})
     ... def weights(parameters, weight_bytes):
@@ -146,7 +151,7 @@ def term(
     14000000000.0
 
     Raises:
-        CompositionError: an unknown dimension, or ``live`` without a resource.
+        CompositionError: an unknown dimension, ``live`` without a resource, or a condition with one.
     """
     unknown = set(per) - set(DIMENSIONS)
 
@@ -160,6 +165,8 @@ def term(
         ]
         if resource is None and (live is not always or fill):
             problems.append(Problem(function.__name__, "says when it is live, but of no resource", formula.origin))
+        if resource is not None and condition:
+            problems.append(Problem(function.__name__, "is a condition, and takes up nothing", formula.origin))
         if problems:
             raise CompositionError(problems)
         return Term(
@@ -174,6 +181,7 @@ def term(
             source=source,
             replaces=replaces,
             fill=fill,
+            condition=condition,
         )
 
     return declare

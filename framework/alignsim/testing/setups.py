@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -15,8 +16,10 @@ from alignsim.batch import Batch
 from alignsim.component import NONE, Component
 from alignsim.errors import AlignSimError, InvalidInput
 from alignsim.given import Inputs
+from alignsim.hardware import Accelerator
 from alignsim.registry import Registry
 from alignsim.scenario import Scenario
+from alignsim.tenant import Tenant
 
 
 def _model(name: str, **shape: Any) -> Architecture:
@@ -37,6 +40,8 @@ MODELS: Mapping[str, Architecture] = {
     )
 }
 """One small model of every kind: heads of their own, grouped, tied, normalised queries, experts, one number, latent."""
+
+DEVICE = Accelerator(name="to try", vendor="made up", usable_memory="80 GiB", source="made up")
 
 SIZES: Mapping[str, int] = {"micro_batch": 2, "sequence_tokens": 96, "prompt_tokens": 32, "rollout_tokens": 96}
 
@@ -79,10 +84,15 @@ class Setup:
             name=f"{self.algorithm} to try",
             algorithm=algorithm,
             models=models,
+            accelerator=DEVICE,
             components=self.components,
             batch=Batch(source="made up", **{**sizes, **self.batch}),
             registry=registry,
         )
+
+
+def _doing(algorithm: Algorithm) -> frozenset[str]:
+    return frozenset(kind for role in algorithm.roles for kind in algorithm.activities(role))
 
 
 class Workbench:
@@ -98,9 +108,17 @@ class Workbench:
         self._runs: dict[tuple[str, str, str], Scenario] = {}
 
     def slots(self, algorithm: Algorithm) -> tuple[str, ...]:
-        """Return the slots that some role of an algorithm needs filled."""
-        doing = {kind for role in algorithm.roles for kind in algorithm.activities(role)}
+        """Return the slots that some role of an algorithm needs filled, or a tenant of one."""
+        doing = set(_doing(algorithm))
+        if any(tenant.sync and tenant.takes in doing for tenant in self._tenants.values()):
+            doing.add("sync")
         return tuple(sorted(name for name, slot in self.registry.slots.items() if slot.required_for & doing))
+
+    @cached_property
+    def _tenants(self) -> Mapping[tuple[str, str], Tenant]:
+        """The tenants that components bring, by slot and filling."""
+        every = self.registry.components.values()
+        return {(c.slot.name, c.name): c.tenant for c in every if c.tenant is not None}
 
     def places(self, algorithm: Algorithm, slot: str) -> tuple[str, ...]:
         """Return the spellings of a slot: for all roles together, then for each role that needs it by itself."""
@@ -131,6 +149,9 @@ class Workbench:
         if pinned:
             with suppress(InvalidInput):
                 chosen = dict(self.setup(name).components)
+        for place in pinned:  # of a slot that only tenants need: choose one
+            if not self.registry.slots[place.rpartition(".")[2]].required_for & _doing(algorithm):
+                chosen |= next({slot: filling} for slot, filling in self._tenants)
         chosen |= pinned
         places = [place for slot in slots for place in self.places(algorithm, slot) if place not in pinned]
         places.sort(key=lambda place: "." in place)

@@ -7,8 +7,8 @@ from functools import partial
 from alignsim import term
 from alignsim_plugins.elements import TRACES
 
-trained = partial(term, "byte", per=("phase", "role"), during=("train",), resource="device", source=TRACES)
+trained = partial(term, "byte", per=("phase", "role"), during=("train",), resource="allocated", source=TRACES)
 """``@trained(live=...)``: device memory of a role in every phase in which it trains."""
 
-inferred = partial(term, "byte", per=("phase", "role"), during=("infer",), resource="device", source=TRACES)
+inferred = partial(term, "byte", per=("phase", "role"), during=("infer",), resource="allocated", source=TRACES)
 """``@inferred(live=...)``: device memory of a role in every phase in which it runs forward without gradients."""
