@@ -18,7 +18,7 @@ from alignsim.parts import Parts
 from alignsim.placing import Placed
 from alignsim.resource import Resource
 from alignsim.schedule import Event, Schedule
-from alignsim.scope import Scope
+from alignsim.scope import Scope, spell
 
 Lookup = Callable[[str, Scope], str | None]
 Kind = Stage | None
@@ -147,8 +147,8 @@ class PoolTotals:
             members = self._of(kind, alive)
             if not members and not lanes:
                 continue
-            resident = [path for path in members if path in self._resident]
-            others = [path for path in members if path not in self._resident]
+            resident = self._where_held(kind, (path for path in members if path in self._resident))
+            others = self._where_held(kind, (path for path in members if path not in self._resident))
             if len(resident) > 1:
                 path = self._path("", kind, "_resident")
                 resident = [self._node(path, "sum", resident, f"{self.name} that is always there")]
@@ -162,6 +162,21 @@ class PoolTotals:
         if self._kinds == (None,):
             return totals[0]
         return self._node(self._path(event, None), self.resource.over_stages, totals, f"{self.name} at {event}")
+
+    def _where_held(self, kind: Kind, members: Iterable[str]) -> list[str]:
+        """Return members, each masked by the number that says whether this kind of rank holds it, if there is one."""
+        return [self._masked(kind, path) for path in members] if kind and kind.holds else list(members)
+
+    def _masked(self, kind: Stage, path: str) -> str:
+        term, scope = self.holders[path]
+        mask = kind.holds.get(self.parts.slot_of(term, scope.role) or "") if scope.role else None
+        if mask is None or scope.stage is not None:
+            return path
+        found = self.lookup(mask, self.parts.scope(role=scope.role, stage=kind.name))
+        if found is None:
+            return path  # a role whose engine tells no kinds apart
+        name = spell(f"{term.name}_if_held", scope.role or "", scope.phase, kind.name)
+        return self._node(name, "masked", (path, found), f"{path}, 0 where [{kind.name}] does not hold it")
 
     def _present(self, kind: Stage) -> str:
         """Return the path of the number that says whether a layout has this kind of rank."""
@@ -199,7 +214,7 @@ class PoolTotals:
         for phase in group:
             totals = []
             for event in undominated([e for e in own if e.phase == phase], own):
-                members = self._of(kind, own[event])
+                members = self._where_held(kind, self._of(kind, own[event]))
                 if members:
                     path = self._path(str(event), kind, "_transient")
                     totals.append(self._node(path, "sum", members, f"{self.name} that {phase} adds at {event}"))

@@ -85,6 +85,7 @@ class Term:
         source: where the formula is from.
         replaces: True, or the provider of the term that it takes the place of.
         fill: it takes what is left of its resource, and so may read the total of the rest.
+        refuses: what is wrong where its value is above 0: such runs and rows are refused; empty if it refuses nothing.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Term:
     source: str = ""
     replaces: bool | str = False
     fill: bool = False
+    refuses: str = ""
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         """A term is still the function it was written as: unit tests call it with plain numbers."""
@@ -105,8 +107,12 @@ class Term:
 
     def __reduce__(self) -> Any:
         function = self.formula.function
-        if _find_or_none(function.__module__, function.__qualname__) is self:
+        known = _find_or_none(function.__module__, function.__qualname__)
+        if known is self:
             return _find, (function.__module__, function.__qualname__)
+        if isinstance(known, Term) and known.formula is self.formula:  # the same formula somewhere else
+            changed = {f.name: getattr(self, f.name) for f in attrs.fields(Term) if f.name != "formula"}
+            return _elsewhere, (known, changed)
         raise TypeError(f"term {self.name!r} cannot travel: {self.formula.provider} is not a name of a module")
 
     @property
@@ -132,6 +138,7 @@ def term(
     name: str | None = None,
     replaces: bool | str = False,
     fill: bool = False,
+    refuses: str = "",
     opaque: bool = False,
 ) -> Callable[[Callable[..., Any]], Term]:
     """Declare the function below as a term; see :class:`Term` for the arguments.
@@ -172,6 +179,7 @@ def term(
             source=source,
             replaces=replaces,
             fill=fill,
+            refuses=refuses,
         )
 
     return declare
@@ -179,6 +187,10 @@ def term(
 
 def _find(module: str, name: str) -> Any:
     return attrgetter(name)(import_module(module))
+
+
+def _elsewhere(known: Term, changed: dict[str, Any]) -> Term:
+    return attrs.evolve(known, **changed)
 
 
 def _find_or_none(module: str, name: str) -> Any:

@@ -6,6 +6,7 @@ from alignsim import Const
 
 FP32 = Const(4, "byte", source="IEEE 754 binary32")
 BF16 = Const(2, "byte", source="bfloat16: the upper half of binary32")
+FP8 = Const(1, "byte", source="OCP 2023 (8-bit floating point): E4M3, E5M2")
 INT64 = Const(8, "byte", source="64-bit integers: token ids, labels, indices")
 BOOL = Const(1, "byte", source="one byte a truth value, as PyTorch stores them")
 

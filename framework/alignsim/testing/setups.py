@@ -133,11 +133,15 @@ class Workbench:
                 chosen = dict(self.setup(name).components)
         chosen |= pinned
         places = [place for slot in slots for place in self.places(algorithm, slot) if place not in pinned]
-        places.sort(key=lambda place: "." in place)
         least, error = self._problems(name, chosen)
+        complaining = {problem.field.rpartition(".")[2] for problem in error.problems} if error else set()
+        amiss = {p for p in places if complaining & self._brought(p.rpartition(".")[2], chosen.get(p, NONE))}
+        places.sort(key=lambda place: ("." in place, place not in amiss))
         if pinned and error is not None:  # the rest composes by itself: only what is asked for can be amiss
             words = set(re.findall(r"\w+", str(error)))
+            needed = set(re.findall(r"needs '(\w+)'", str(error)))
             asked = {slot for slot in slots if words & {slot, *self.registry.slots[slot].promises}}
+            asked |= {slot for slot in slots if needed & self._brought(slot)}
             places = [place for place in places if place in asked]
         improved = True
         while error is not None and improved:
@@ -148,6 +152,17 @@ class Workbench:
                 if left < least:
                     least, error, chosen, improved = left, reason, other, True
         return Setup(name, chosen) if error is None else error
+
+    def _brought(self, slot: str, *names: str) -> set[str]:
+        """All names that some fillings of a slot bring; that any of them brings, if none is named."""
+        fillings = [self.registry.component(slot, name) for name in names or self._choices(slot)]
+        return {name for f in fillings for name in (*(term.name for term in f.terms), *f.defaults)}
+
+    def tied(self, algorithm: str, place: str, filling: str) -> dict[str, str]:
+        """Return what has to be filled otherwise than usual where a filling is chosen, with the filling itself."""
+        usual = self.setup(algorithm).components
+        chosen = self.setup(algorithm, place, filling).components
+        return {p: name for p, name in chosen.items() if usual.get(p) != name or p == place}
 
     def _choices(self, slot: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*(n for n in self.registry.fillings(slot) if n != NONE), NONE)))

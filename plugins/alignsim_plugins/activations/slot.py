@@ -8,11 +8,13 @@ LAYERS = Slot(
     name="layers",
     promises={
         "layer_saved": "byte/token",
+        "checkpoint_saved": "byte/token",
         "forward_work": "byte/token",
         "layer_backward": "byte",
         "layer_backward_again": "byte",
         "final_norm_saved": "byte",
         "rotary_tables": "byte",
+        "divided_layers": "",
     },
     required_for=frozenset({"train", "infer"}),
     about="the modelling code: what a layer keeps for backward, and what its forward and backward need beside that",
@@ -20,9 +22,11 @@ LAYERS = Slot(
 """What is promised:
 
 - ``layer_saved``: kept for backward, per token and layer;
+- ``checkpoint_saved``: kept of a layer that is computed again, per token: its input;
 - ``forward_work``: live within a layer's forward at its worst instant, per token, beside what is kept;
 - ``layer_backward``: live within a layer's backward at its worst instant, the gradients it has made by then included;
 - ``layer_backward_again``: the same without gradients: they exist already after the first micro-batch;
 - ``final_norm_saved``: kept by the norm before the head, the head's input included;
-- ``rotary_tables``: sines and cosines.
+- ``rotary_tables``: sines and cosines;
+- ``divided_layers``: 1 if a rank has a part of every layer, as its engine divides them.
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, hookimpl, resident, term
+from alignsim import Component, Const, Limit, hookimpl, resident, term
 from alignsim_plugins.engines.gradients import MADE
 from alignsim_plugins.engines.single_device import AS_STORED
 from alignsim_plugins.engines.slot import ENGINE
@@ -34,7 +34,11 @@ EVEN_SPLIT = Component(
     slot=ENGINE,
     terms=(model_parallel_devices, model_state_per_device, *MADE),
     defaults={"gradient_shards": Const(1, "device", source=SOURCE)},
-    limits={"gathers_cast": AS_STORED},
+    limits={
+        "gathers_cast": AS_STORED,
+        "context": Limit(1, because="an even split is over tensor and pipeline ranks alone"),
+        "expert": Limit(1, because="an even split is over tensor and pipeline ranks alone"),
+    },
     source=SOURCE,
     left_out=(
         "contexts, communicators and what the allocator wastes",

@@ -36,8 +36,7 @@ TRAINING = {
     "no_sync": Const(0, source="torch: set_requires_gradient_sync(True), every micro-batch is reduced"),
 }
 LIMITS = {
-    "tensor": Limit(1, because=NOT_DIVIDED),
-    "pipeline": Limit(1, because=NOT_DIVIDED),
+    **{name: Limit(1, because=NOT_DIVIDED) for name in ("tensor", "pipeline", "context", "expert")},
     "reshard_after_forward": Limit(1, because="1 shards every layer again after its forward, 0 does not"),
     "no_sync": Limit(1, because="1 adds up whole gradients before the last micro-batch, 0 reduces each"),
     "quantised_bits": Limit(0, because="shards of quantised weights are not modelled; choose adapter 'lora'"),

@@ -12,9 +12,9 @@ SOURCE = "Chen et al. 2016 (sublinear memory), section 4; torch.utils.checkpoint
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def saved_activations(residual_bytes: Any, hidden: Any, layers: Any, tokens: Any) -> Any:
+def saved_activations(checkpoint_saved: Any, layers: Any, tokens: Any) -> Any:
     """The input of every layer."""
-    return residual_bytes * hidden * layers * tokens
+    return checkpoint_saved * layers * tokens
 
 
 FULL = Component(

@@ -34,15 +34,14 @@ def saved_activations(
     recomputed_share: Any,
     recomputes: Any,
     layers: Any,
-    residual_bytes: Any,
-    hidden: Any,
+    checkpoint_saved: Any,
     layer_saved: Any,
     first_layer_unsaved: Any,
     tokens: Any,
 ) -> Any:
     """The input of those layers, and all that the others keep."""
     return (
-        recomputed_share * layers * residual_bytes * hidden
+        recomputed_share * layers * checkpoint_saved
         + (1 - recomputed_share) * layers * layer_saved
         - (1 - recomputes) * first_layer_unsaved
     ) * tokens

@@ -1,0 +1,45 @@
+"""Megatron-Core's layers as a filling of the slot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from alignsim import Component, Const, hookimpl
+from alignsim_plugins.activations.megatron.head import HEAD_TERMS
+from alignsim_plugins.activations.megatron.inference import INFERENCE
+from alignsim_plugins.activations.megatron.saved import SAVED
+from alignsim_plugins.activations.megatron.training import TRAINING
+from alignsim_plugins.activations.megatron.work import WORK
+from alignsim_plugins.activations.saved import attention_kept
+from alignsim_plugins.activations.slot import LAYERS
+
+RECOMPUTED = "Megatron-LM d98e8a64: recompute_modules; none of it is recomputed unless told"
+FUSED = "Megatron-LM d98e8a64: training/arguments.py, fusions are on unless switched off"
+
+OPTIONS = {
+    "hidden_dropout": Const(0, source="verl, NeMo-RL, Llama: no dropout; Megatron-LM's own default is 0.1"),
+    "recomputed_norms": Const(0, source=f"{RECOMPUTED}: layernorm"),
+    "recomputed_activation": Const(0, source=f"{RECOMPUTED}: moe_act, and the activation alone"),
+    "recomputed_mlp": Const(0, source=f"{RECOMPUTED}: mlp"),
+    "fused_activation": Const(1, source=f"{FUSED}: bias_swiglu_fusion, bias_gelu_fusion"),
+    "gradient_accumulation_fusion": Const(1, source=f"{FUSED}: gradient_accumulation_fusion"),
+    "deallocate_pipeline_outputs": Const(1, source="Megatron-LM d98e8a64: deallocate_pipeline_outputs is set"),
+    "context_all_to_all": Const(0, source="Megatron-LM d98e8a64: cp_comm_type p2p; 1 for a2a"),
+    "fp8": Const(0, source="Megatron-LM d98e8a64: no fp8 format unless told"),
+    "casts_weights": Const(0, source="Megatron-LM: weights are stored as they are multiplied"),
+    "divided_layers": Const(1, source="Shoeybi et al. 2019 (Megatron-LM), section 3"),
+}
+
+MEGATRON = Component(
+    name="megatron",
+    slot=LAYERS,
+    terms=(attention_kept, *SAVED, *WORK, *TRAINING, *HEAD_TERMS, *INFERENCE),
+    defaults=OPTIONS,
+    source="Korthikanti et al. 2022; Megatron-LM d98e8a64, TransformerEngine 2.11",
+)
+
+
+@hookimpl
+def alignsim_components() -> Iterator[Component]:
+    """Offer Megatron-Core's layers."""
+    yield MEGATRON

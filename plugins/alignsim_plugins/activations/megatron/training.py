@@ -1,0 +1,155 @@
+"""The instants of a training step on each kind of rank: what waits for backward, and what is being worked on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from alignsim import after, at, maths, resident, span, term
+from alignsim_plugins.activations.instants import trained_on_stage
+from alignsim_plugins.elements import BOOL
+
+SCHEDULE = "Narayanan et al. 2021, section 2.2; Megatron-LM: core/pipeline_parallel/schedules.py"
+LAYERS = "Korthikanti et al. 2022, section 4.2.3"
+DUMMY = "TransformerEngine 2.3: module/base.py, get_dummy_wgrad; Megatron-LM: tensor_parallel/layers.py"
+
+
+@term("byte", per={"role"}, during={"train"}, source=LAYERS)
+def layer_held(saved_activations: Any, layers: Any) -> Any:
+    """What a layer holds between its forward and its backward, be it all or its input."""
+    return saved_activations / layers
+
+
+@trained_on_stage(live=span("forward_layers", "backward_last_layer"), source=SCHEDULE)
+def held_activations(layer_held: Any, layers_at_loss: Any) -> Any:
+    """Of all micro-batches in flight."""
+    return layer_held * layers_at_loss
+
+
+@trained_on_stage(live=at("forward_layers", "backward_last_layer"), source=SCHEDULE)
+def held_beside_loss(layer_held: Any, layers_in_flight: Any, layers_at_loss: Any) -> Any:
+    """One layer of a piece more, where it waits instead of the piece with the loss."""
+    return layer_held * (layers_in_flight - layers_at_loss)
+
+
+@trained_on_stage(live=at("backward_first_layer", "backward_end"), source=SCHEDULE)
+def held_of_others(layer_held: Any, layers_of_others: Any) -> Any:
+    """Of other micro-batches, when one is nearly done."""
+    return layer_held * layers_of_others
+
+
+@trained_on_stage(live=span("forward_layers", "backward_end"), source=f"{SCHEDULE}: deallocate_output_tensor")
+def held_outputs(
+    deallocate_pipeline_outputs: Any,
+    has_head: Any,
+    pieces_in_flight: Any,
+    residual_bytes: Any,
+    hidden: Any,
+    token_shards: Any,
+    tokens: Any,
+) -> Any:
+    """Outputs that were sent to the next stage, unless they are freed when they are."""
+    return (
+        (1 - deallocate_pipeline_outputs)
+        * (1 - has_head)
+        * pieces_in_flight
+        * residual_bytes
+        * hidden
+        / token_shards
+        * tokens
+    )
+
+
+@trained_on_stage(live=at("forward_layers"), source=LAYERS)
+def forward_working_set(recomputes_last: Any, forward_work: Any, forward_end_work: Any, tokens: Any) -> Any:
+    """The last layer's worst instant beside what is kept: all of it if it is recomputed later, else its end."""
+    return maths.where(recomputes_last > 0, forward_work, forward_end_work) * tokens
+
+
+@trained_on_stage(live=at("backward_last_layer"), source=LAYERS)
+def last_layer_backward(recomputes_last: Any, layer_backward: Any, layer_saved: Any, tokens: Any) -> Any:
+    """The last layer's backward beside what is kept already."""
+    return layer_backward - (1 - recomputes_last) * layer_saved * tokens
+
+
+@trained_on_stage(live=at("backward_first_layer"), source=LAYERS)
+def first_layer_backward(layer_backward: Any, recomputes: Any, checkpoint_saved: Any, tokens: Any) -> Any:
+    """The first layer's backward, the last there is, and the checkpoint that it was recomputed from."""
+    return layer_backward + recomputes * checkpoint_saved * tokens
+
+
+@trained_on_stage(live=at("backward_end"), source="torch: embedding, the gradient of all rows before it is added")
+def embedding_gradient(
+    has_embedding: Any,
+    weight_bytes: Any,
+    embedding_matrix: Any,
+    residual_bytes: Any,
+    hidden: Any,
+    token_shards: Any,
+    tokens: Any,
+) -> Any:
+    """The embedding's gradient, before it is added to the buffer, and that of its output."""
+    return has_embedding * (weight_bytes * embedding_matrix + residual_bytes * hidden / token_shards * tokens)
+
+
+@trained_on_stage(live=span("forward_layers", "backward_end"), source="Korthikanti et al. 2022, section 4.3")
+def embedding_mask(
+    has_embedding: Any,
+    hidden_dropout: Any,
+    hidden: Any,
+    token_shards: Any,
+    tokens: Any,
+    pieces_in_flight: Any,
+    truth: Any = BOOL,
+) -> Any:
+    """The mask of the dropout after the embedding: a byte an element."""
+    return (hidden_dropout > 0) * has_embedding * hidden * truth / token_shards * tokens * pieces_in_flight
+
+
+@trained_on_stage(
+    live=span("forward_layers", "backward_first_layer"), source="Megatron-LM: RotaryEmbedding, in 32 bits"
+)
+def held_rotary_tables(rotary_tables: Any) -> Any:
+    """Angles of every position."""
+    return rotary_tables
+
+
+@term(
+    "byte",
+    per={"role"},
+    during={"train"},
+    resource="device",
+    live=resident & after("backward_end"),
+    source=DUMMY,
+)
+def placeholder_gradients(
+    gradient_accumulation_fusion: Any,
+    weight_bytes: Any,
+    qkv_parameters: Any,
+    qkv_bias: Any,
+    hidden: Any,
+    query_width: Any,
+    key_width: Any,
+    inner_matrices: Any,
+) -> Any:
+    """What stands for the gradient of a weight that a product adds to itself: one of every shape, for good."""
+    return (
+        gradient_accumulation_fusion
+        * weight_bytes
+        * (qkv_parameters - qkv_bias * (query_width + 2 * key_width) + hidden * query_width + inner_matrices)
+    )
+
+
+TRAINING = (
+    layer_held,
+    held_activations,
+    held_beside_loss,
+    held_of_others,
+    held_outputs,
+    forward_working_set,
+    last_layer_backward,
+    first_layer_backward,
+    embedding_gradient,
+    embedding_mask,
+    held_rotary_tables,
+    placeholder_gradients,
+)

@@ -1,0 +1,60 @@
+"""Megatron-LM: tensor, sequence, context and pipeline parallel, states of the optimizer over data and context ranks.
+
+Choose ``layers: megatron`` with it, which says what its layers keep and work with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from alignsim import Component, Const, Limit, hookimpl, term
+from alignsim_plugins.engines.megatron_rank import RANK
+from alignsim_plugins.engines.megatron_refusals import REFUSALS
+from alignsim_plugins.engines.megatron_stages import SPREAD, STAGES
+from alignsim_plugins.engines.megatron_states import BUFFERS, OFFLOAD, OPTIMIZER, STATES
+from alignsim_plugins.engines.single_device import AS_STORED
+from alignsim_plugins.engines.slot import ENGINE
+from alignsim_plugins.engines.states import COMMUNICATION
+
+SOURCE = "Shoeybi et al. 2019; Narayanan et al. 2021; Korthikanti et al. 2022; Megatron-LM d98e8a64"
+
+
+@term("device", per={"role"}, source="Narayanan et al. 2021, section 3")
+def model_parallel_devices(tensor: Any, pipeline: Any, context: Any) -> Any:
+    """Devices that compute one model together."""
+    return tensor * pipeline * context
+
+
+@term("byte/parameter", per={"role"}, during={"train"}, source=BUFFERS)
+def made_gradient_bytes(weight_bytes: Any) -> Any:
+    """A gradient is made in its weight's format, and added to the buffer."""
+    return weight_bytes
+
+
+MEGATRON = Component(
+    name="megatron",
+    slot=ENGINE,
+    terms=(model_parallel_devices, made_gradient_bytes, *RANK, *SPREAD, *STATES, *REFUSALS),
+    defaults={
+        "gradient_shards": Const(1, "device", source=f"{BUFFERS}: a buffer of all gradients on every rank"),
+        "gradients_exist": Const(1, source=f"{BUFFERS}: gradients are in a buffer from the start"),
+        "distributed_optimizer": Const(1, source="verl, NeMo-RL, Megatron-Bridge: use_distributed_optimizer"),
+        "optimizer_offload_fraction": Const(0, source=f"{OFFLOAD}: nothing is on the host unless told"),
+    },
+    limits={
+        "frozen": Limit(0, because="adapters of divided matrices are not modelled; choose adapter 'full'"),
+        "gathers_cast": AS_STORED,
+        "distributed_optimizer": Limit(1, because=f"1 divides its states, 0 keeps them whole ({OPTIMIZER})"),
+        "optimizer_offload_fraction": Limit(1, because="1 is all of it"),
+    },
+    stages=STAGES,
+    source=SOURCE,
+    left_out=COMMUNICATION,
+)
+
+
+@hookimpl
+def alignsim_components() -> Iterator[Component]:
+    """Offer Megatron-LM."""
+    yield MEGATRON

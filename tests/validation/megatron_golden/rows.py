@@ -1,0 +1,129 @@
+"""NVIDIA's measured test cases as runs: arguments of Megatron-LM to a scenario, a row to its configuration."""
+
+from __future__ import annotations
+
+import json
+from statistics import median
+
+from alignsim import Architecture, Batch, Layout, Scenario
+
+VIRTUAL = {"gpt3_mcore_te_tp1_pp4_vp2_account_for_embedding_loss_in_pipeline_split": 2}
+"""Pieces that the arguments of a case do not say, and its name does."""
+
+WORKSPACES = {"a100": "68 MiB", "lts": "68 MiB"}
+"""By words of the machine: TransformerEngine's workspace is 4 MiB on an A100, 32 MiB on later devices."""
+
+
+class Arguments(dict):
+    """Arguments by name, all of them texts."""
+
+    def count(self, name, default=None):
+        return int(self[name]) if name in self else default
+
+    def flag(self, name):
+        return self.get(name) == "true"
+
+    def part(self, name, default):
+        return float(self.get(name, default))
+
+
+def architecture(a):
+    hidden, heads = a.count("hidden-size"), a.count("num-attention-heads")
+    gated = a.flag("swiglu")
+    ffn = a.count("ffn-hidden-size", int(4 * hidden * 2 / 3) // 64 * 64 if gated else 4 * hidden)
+    positions = a.get("position-embedding-type", "learned_absolute") == "learned_absolute"
+    rms = a.get("normalization") == "RMSNorm"
+    return Architecture(
+        name="case",
+        layers=a.count("num-layers"),
+        hidden=hidden,
+        heads=heads,
+        kv_heads=a.count("num-query-groups") if a.flag("group-query-attention") else heads,
+        head_dim=a.count("kv-channels", hidden // heads),
+        ffn=ffn,
+        vocab=a.count("vocab-size", 50257),
+        tied=not a.flag("untie-embeddings-and-output-weights"),
+        learned_positions=a.count("seq-length") if positions else 0,
+        gated=gated,
+        qkv_bias=True,
+        output_bias=True,
+        mlp_bias=True,
+        rms_norm=rms,
+        norm_bias=not rms,
+    )
+
+
+def layout(a, case, gpus):
+    tensor, pipeline = a.count("tensor-model-parallel-size"), a.count("pipeline-model-parallel-size")
+    context = a.count("context-parallel-size", 1)
+    layers = a.count("num-layers-per-virtual-pipeline-stage")
+    named = next((v for name, v in VIRTUAL.items() if case.startswith(name)), 1)
+    return Layout(
+        tensor=tensor,
+        pipeline=pipeline,
+        context=context,
+        data=gpus // (tensor * pipeline * context),
+        sequence_parallel=a.flag("sequence-parallel"),
+        virtual=a.count("num-layers") // pipeline // layers if layers else named,
+        micro_batch_group=a.count("microbatch-group-size-per-virtual-pipeline-stage", 0),
+        first_stage_layers=a.count("decoder-first-pipeline-num-layers", 0),
+        last_stage_layers=a.count("decoder-last-pipeline-num-layers", 0),
+        embedding_in_split=a.flag("account-for-embedding-in-pipeline-split"),
+        loss_in_split=a.flag("account-for-loss-in-pipeline-split"),
+    )
+
+
+def scenario(row):
+    a = Arguments(row["args"])
+    spread = layout(a, row["case"], row["gpus"])
+    unfused = a.get("attention-backend") == "unfused" or a.get("transformer-impl") == "local"
+    return Scenario(
+        algorithm="SFT",
+        models={"policy": architecture(a)},
+        components={
+            "precision": "bf16-master" if a.flag("fp16") else "megatron-bf16",
+            "optimizer": "megatron-adam",
+            "adapter": "full",
+            "recompute": "none",
+            "attention": "megatron-unfused" if unfused else "flash",
+            "packing": "equal",
+            "loss": "megatron-d98e8a6",
+            "layers": "megatron",
+            "engine": "megatron",
+        },
+        layout=spread,
+        batch=Batch(
+            micro_batch=a.count("micro-batch-size"),
+            sequence_tokens=a.count("seq-length"),
+            accumulation_steps=a.count("global-batch-size") // (a.count("micro-batch-size") * spread.data),
+        ),
+        givens={
+            "hidden_dropout": a.part("hidden-dropout", 0.1),
+            **({"attention_dropout": a.part("attention-dropout", 0.1)} if unfused else {}),
+            "gradient_accumulation_fusion": int(not a.flag("no-gradient-accumulation-fusion")),
+            "distributed_optimizer": int(a.flag("use-distributed-optimizer")),
+            "vocabulary_multiple": a.count("make-vocab-size-divisible-by", 128),
+            "library_workspaces": next((s for word, s in WORKSPACES.items() if word in row["hardware"]), "96 MiB"),
+        },
+    )
+
+
+def predicted(row):
+    """The peak on the last stage's rank, which is the one that was logged."""
+    made = scenario(row)
+    kind = "last" if made.layout.pipeline > 1 else "first"
+    return max(b.value for b in made.result.bindings("device") if b.stage == kind)
+
+
+def configurations(rows):
+    """Rows by what was run, other than the machine and the container."""
+    found = {}
+    for row in rows:
+        if row["scoreable"]:
+            found.setdefault(json.dumps([row["args"], row["gpus"]], sort_keys=True), []).append(row)
+    return list(found.values())
+
+
+def error(rows):
+    """The median error of one configuration."""
+    return median(predicted(row) / row["mem_max_allocated_bytes"] - 1 for row in rows)
