@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from alignsim import Architecture, Batch, Layout, Scenario, default_registry
 
 COMPONENTS = {
@@ -17,12 +20,21 @@ COMPONENTS = {
 }
 
 
-def model(layers=8, **shape):
-    usual = {"hidden": 256, "heads": 8, "kv_heads": 4, "ffn": 704, "vocab": 1000}
+def model(layers: int = 8, **shape: Any) -> Architecture:
+    """Return a small model with grouped heads."""
+    usual: dict[str, Any] = {"hidden": 256, "heads": 8, "kv_heads": 4, "ffn": 704, "vocab": 1000}
     return Architecture(name="small", layers=layers, **{**usual, **shape})
 
 
-def run(shape=None, layout=None, steps=4, components=None, algorithm="SFT", **givens):
+def run(
+    shape: Architecture | None = None,
+    layout: Layout | None = None,
+    steps: int = 4,
+    components: Mapping[str, Any] | None = None,
+    algorithm: str = "SFT",
+    **givens: Any,
+) -> Scenario:
+    """Return a training run of it under Megatron."""
     return Scenario(
         algorithm=algorithm,
         models={default_registry().algorithms[algorithm].roles[0]: shape or model()},
@@ -33,7 +45,7 @@ def run(shape=None, layout=None, steps=4, components=None, algorithm="SFT", **gi
     )
 
 
-def pieces(layers, layout):
+def pieces(layers: int, layout: Layout) -> list[list[int]]:
     """The layers of every virtual piece of every stage, dealt out one by one: ``pieces[stage][piece]``."""
     if layout.pipeline == 1:
         return [[layers]]
@@ -54,7 +66,7 @@ def pieces(layers, layout):
     return dealt
 
 
-def most_in_flight(layout, stage, own, steps):
+def most_in_flight(layout: Layout, stage: int, own: list[int], steps: int) -> tuple[int, int]:
     """Run the schedule of one stage, forward by forward; the most layers that wait, at all and just after the loss."""
     v, group = layout.virtual, layout.micro_batch_group or layout.pipeline
     order = [

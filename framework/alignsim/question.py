@@ -52,7 +52,7 @@ class Question(ABC):
         """The composed graph.
 
         Raises:
-            CompositionError: the parts make no whole, or a term refuses them; plugins that failed to offer terms are told of.
+            CompositionError: the parts make no whole, or a term refuses them; plugins that failed are told of.
         """
         try:
             graph = compose(self.parts())

@@ -232,7 +232,7 @@ def _not_held(graph: TermGraph, kind: Stage, holders: Iterable[str], values: Map
         node = graph.nodes[path]
         role = node.scope.role
         slot = graph.parts.slot_of(node.term, role) if node.term is not None and role is not None else None
-        if slot in kind.holds and node.scope.stage is None:
+        if slot is not None and slot in kind.holds and node.scope.stage is None:
             scope = graph.parts.scope(role=role, stage=kind.name)
             numbers = [values[p] for p in scope.lookups(kind.holds[slot]) if p in values]
             if numbers and numbers[0] <= 0:

@@ -151,6 +151,8 @@ class Workbench:
                 left, reason = self._problems(name, other)
                 if left < least:
                     least, error, chosen, improved = left, reason, other, True
+                if error is None:
+                    break
         return Setup(name, chosen) if error is None else error
 
     def _brought(self, slot: str, *names: str) -> set[str]:

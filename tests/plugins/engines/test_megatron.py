@@ -105,7 +105,7 @@ def test_recomputed_layers_keep_their_input_alone():
     none = run(layout=Layout(pipeline=2))
     assert value(full, "held_activations") < value(none, "held_activations")
     for name in ("recomputed_norms", "recomputed_activation", "recomputed_mlp"):
-        assert value(run(**{name: 1}), "layer_saved") < value(run(), "layer_saved")
+        assert value(run().with_givens({name: 1}), "layer_saved") < value(run(), "layer_saved")
 
 
 def test_outputs_that_are_not_freed_wait_with_their_micro_batches():
@@ -180,7 +180,7 @@ def test_scores_are_not_exchanged():
 @pytest.mark.parametrize("engine", ["single-device", "ddp", "fsdp2", "even-split"])
 @pytest.mark.parametrize("degree", ["context", "expert"])
 def test_other_engines_refuse_what_they_do_not_divide(engine, degree):
-    layout = Layout(**{degree: 2, "data": 2 if degree == "expert" else 1})
+    layout = Layout(expert=2, data=2) if degree == "expert" else Layout(context=2)
     with pytest.raises(AlignSimError, match=f"{degree}: must be at most 1 with engine"):
         run(components={"engine": engine, "layers": "transformers", "loss": "cross-entropy"}, layout=layout).result  # noqa: B018
 
@@ -200,8 +200,9 @@ def test_single_answers_are_runs():
     columns = {"tensor": [1, 2, 4], "pipeline": [4, 2, 1], "data": [1, 2, 8], "context": [2, 1, 4]}
     swept = base.sweep(columns).peak
     for row in range(3):
-        layout = Layout(**{name: column[row] for name, column in columns.items()})
-        assert run(layout=layout).result.value("device") == swept[row]
+        assert (
+            base.using(**{name: column[row] for name, column in columns.items()}).result.value("device") == swept[row]
+        )
 
 
 def test_a_row_that_does_not_divide_is_refused():

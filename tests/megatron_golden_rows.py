@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from statistics import median
+from typing import Any
 
 from alignsim import Architecture, Batch, Layout, Scenario
+
+Row = dict[str, Any]
 
 VIRTUAL = {"gpt3_mcore_te_tp1_pp4_vp2_account_for_embedding_loss_in_pipeline_split": 2}
 """Pieces that the arguments of a case do not say, and its name does."""
@@ -14,20 +19,21 @@ WORKSPACES = {"a100": "68 MiB", "lts": "68 MiB"}
 """By words of the machine: TransformerEngine's workspace is 4 MiB on an A100, 32 MiB on later devices."""
 
 
-class Arguments(dict):
+class Arguments(dict[str, str]):
     """Arguments by name, all of them texts."""
 
-    def count(self, name, default=None):
-        return int(self[name]) if name in self else default
+    def count(self, name: str, default: int = 0) -> int:
+        return int(self.get(name, default))
 
-    def flag(self, name):
+    def flag(self, name: str) -> bool:
         return self.get(name) == "true"
 
-    def part(self, name, default):
+    def part(self, name: str, default: float) -> float:
         return float(self.get(name, default))
 
 
-def architecture(a):
+def architecture(a: Arguments) -> Architecture:
+    """Return the model of a case; what it does not say is Megatron-LM's default."""
     hidden, heads = a.count("hidden-size"), a.count("num-attention-heads")
     gated = a.flag("swiglu")
     ffn = a.count("ffn-hidden-size", int(4 * hidden * 2 / 3) // 64 * 64 if gated else 4 * hidden)
@@ -53,7 +59,8 @@ def architecture(a):
     )
 
 
-def layout(a, case, gpus):
+def layout(a: Arguments, case: str, gpus: int) -> Layout:
+    """Return how a case spreads it."""
     tensor, pipeline = a.count("tensor-model-parallel-size"), a.count("pipeline-model-parallel-size")
     context = a.count("context-parallel-size", 1)
     layers = a.count("num-layers-per-virtual-pipeline-stage")
@@ -73,7 +80,8 @@ def layout(a, case, gpus):
     )
 
 
-def scenario(row):
+def scenario(row: Row) -> Scenario:
+    """Return the run of a row; nothing in it is fitted."""
     a = Arguments(row["args"])
     spread = layout(a, row["case"], row["gpus"])
     unfused = a.get("attention-backend") == "unfused" or a.get("transformer-impl") == "local"
@@ -108,22 +116,33 @@ def scenario(row):
     )
 
 
-def predicted(row):
-    """The peak on the last stage's rank, which is the one that was logged."""
+def predicted(row: Row) -> float:
+    """Return the peak on the last stage's rank, which is the one that was logged."""
     made = scenario(row)
     kind = "last" if made.layout.pipeline > 1 else "first"
-    return max(b.value for b in made.result.bindings("device") if b.stage == kind)
+    peaks: list[float] = [b.value for b in made.result.bindings("device") if b.stage == kind]
+    return max(peaks)
 
 
-def configurations(rows):
-    """Rows by what was run, other than the machine and the container."""
-    found = {}
+def configurations(rows: list[Row]) -> list[list[Row]]:
+    """Return rows by what was run, other than the machine and the container."""
+    found: dict[str, list[Row]] = {}
     for row in rows:
-        if row["scoreable"]:
+        if row["scoreable"] and "num-experts" not in row["args"]:
             found.setdefault(json.dumps([row["args"], row["gpus"]], sort_keys=True), []).append(row)
     return list(found.values())
 
 
-def error(rows):
-    """The median error of one configuration."""
-    return median(predicted(row) / row["mem_max_allocated_bytes"] - 1 for row in rows)
+def error(rows: list[Row]) -> float:
+    """Return the median error of one configuration."""
+    off: list[float] = [predicted(row) / row["mem_max_allocated_bytes"] - 1 for row in rows]
+    return median(off)
+
+
+def measured() -> list[Row] | None:
+    """Return the rows of megatron_measured.json in the folder that ALIGNSIM_CORPORA names; None without it."""
+    file = Path(os.environ.get("ALIGNSIM_CORPORA", "")) / "megatron_measured.json"
+    if "ALIGNSIM_CORPORA" not in os.environ or not file.is_file():
+        return None
+    rows: list[Row] = json.loads(file.read_text(encoding="utf-8"))["rows"]
+    return rows
