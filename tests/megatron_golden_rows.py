@@ -8,15 +8,27 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from alignsim import Architecture, Batch, Layout, Scenario
+from alignsim import AlignSimError, Architecture, Batch, Layout, Scenario
 
 Row = dict[str, Any]
 
 VIRTUAL = {"gpt3_mcore_te_tp1_pp4_vp2_account_for_embedding_loss_in_pipeline_split": 2}
 """Pieces that the arguments of a case do not say, and its name does."""
 
+UNRECORDED = {"gpt3_mcore_tp2_pp2_uninstall_te": {"fused_softmax": 0}}
+"""Arguments that the record leaves out, of the case's model_config.yaml: --no-masked-softmax-fusion."""
+
 WORKSPACES = {"a100": "68 MiB", "lts": "68 MiB"}
 """By words of the machine: TransformerEngine's workspace is 4 MiB on an A100, 32 MiB on later devices."""
+
+
+RECOMPUTED = {
+    "layernorm": "recomputed_norms",
+    "mla_up_proj": "recomputed_up_projection",
+    "mlp": "recomputed_mlp",
+    "moe_act": "recomputed_activation",
+}
+"""Modules of selective recomputation by the inputs that stand for them."""
 
 
 class Arguments(dict[str, str]):
@@ -38,6 +50,7 @@ def architecture(a: Arguments) -> Architecture:
     gated = a.flag("swiglu")
     ffn = a.count("ffn-hidden-size", int(4 * hidden * 2 / 3) // 64 * 64 if gated else 4 * hidden)
     positions = a.get("position-embedding-type", "learned_absolute") == "learned_absolute"
+    latent = a.flag("multi-latent-attention")
     rms = a.get("normalization") == "RMSNorm"
     return Architecture(
         name="case",
@@ -45,14 +58,22 @@ def architecture(a: Arguments) -> Architecture:
         hidden=hidden,
         heads=heads,
         kv_heads=a.count("num-query-groups") if a.flag("group-query-attention") else heads,
-        head_dim=a.count("kv-channels", hidden // heads),
+        head_dim=192 if latent else a.count("kv-channels", hidden // heads),
+        kv_lora_rank=a.count("kv-lora-rank", 32) if latent else 0,
+        q_lora_rank=a.count("q-lora-rank") if latent else 0,
+        qk_nope_head_dim=128 if latent else 0,
+        qk_rope_head_dim=64 if latent else 0,
+        v_head_dim=128 if latent else 0,
+        experts=a.count("num-experts"),
+        experts_per_token=a.count("moe-router-topk", 2) if "num-experts" in a else 0,
+        expert_ffn=a.count("moe-ffn-hidden-size", ffn) if "num-experts" in a else 0,
         ffn=ffn,
         vocab=a.count("vocab-size", 50257),
         tied=not a.flag("untie-embeddings-and-output-weights"),
         learned_positions=a.count("seq-length") if positions else 0,
         gated=gated,
-        qkv_bias=True,
-        output_bias=True,
+        qkv_bias=not latent,
+        output_bias=not latent,
         mlp_bias=True,
         rms_norm=rms,
         norm_bias=not rms,
@@ -70,6 +91,8 @@ def layout(a: Arguments, case: str, gpus: int) -> Layout:
         pipeline=pipeline,
         context=context,
         data=gpus // (tensor * pipeline * context),
+        expert=a.count("expert-model-parallel-size", 1),
+        expert_tensor=a.count("expert-tensor-parallel-size") if "num-experts" in a else 0,
         sequence_parallel=a.flag("sequence-parallel"),
         virtual=a.count("num-layers") // pipeline // layers if layers else named,
         micro_batch_group=a.count("microbatch-group-size-per-virtual-pipeline-stage", 0),
@@ -107,6 +130,8 @@ def scenario(row: Row) -> Scenario:
         ),
         givens={
             "hidden_dropout": a.part("hidden-dropout", 0.1),
+            **UNRECORDED.get(row["case"], {}),
+            **{name: 1 for module, name in RECOMPUTED.items() if module in a.get("recompute-modules", "")},
             **({"attention_dropout": a.part("attention-dropout", 0.1)} if unfused else {}),
             "gradient_accumulation_fusion": int(not a.flag("no-gradient-accumulation-fusion")),
             "distributed_optimizer": int(a.flag("use-distributed-optimizer")),
@@ -128,14 +153,17 @@ def configurations(rows: list[Row]) -> list[list[Row]]:
     """Return rows by what was run, other than the machine and the container."""
     found: dict[str, list[Row]] = {}
     for row in rows:
-        if row["scoreable"] and "num-experts" not in row["args"]:
+        if row["scoreable"]:
             found.setdefault(json.dumps([row["args"], row["gpus"]], sort_keys=True), []).append(row)
     return list(found.values())
 
 
-def error(rows: list[Row]) -> float:
-    """Return the median error of one configuration."""
-    off: list[float] = [predicted(row) / row["mem_max_allocated_bytes"] - 1 for row in rows]
+def error(rows: list[Row]) -> float | None:
+    """Return the median error of one configuration; None where its run is refused."""
+    try:
+        off: list[float] = [predicted(row) / row["mem_max_allocated_bytes"] - 1 for row in rows]
+    except AlignSimError:
+        return None
     return median(off)
 
 

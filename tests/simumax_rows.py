@@ -26,10 +26,12 @@ def scenario(row: dict[str, Any]) -> Scenario:
             pipeline=row["pipeline"],
             data=row["data"],
             context=row["context"],
+            expert=row["expert"],
             sequence_parallel=row["tensor"] > 1,
         ),
         batch=Batch(micro_batch=1, sequence_tokens=row["sequence"], accumulation_steps=4),
-        givens={"context_all_to_all": 1} if row["context"] > 1 else {},
+        givens=({"context_all_to_all": 1} if row["context"] > 1 else {})
+        | ({"expert_capacity_factor": 1} if row["expert"] > 1 else {}),
     )
 
 

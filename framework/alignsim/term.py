@@ -111,9 +111,14 @@ class Term:
         if known is self:
             return _find, (function.__module__, function.__qualname__)
         if isinstance(known, Term) and known.formula is self.formula:  # the same formula somewhere else
-            changed = {f.name: getattr(self, f.name) for f in attrs.fields(Term) if f.name != "formula"}
-            return _elsewhere, (known, changed)
+            both = ((f.name, getattr(self, f.name), getattr(known, f.name)) for f in attrs.fields(Term))
+            return _again, (known, {name: own for name, own, other in both if own != other})
         raise TypeError(f"term {self.name!r} cannot travel: {self.formula.provider} is not a name of a module")
+
+    def again(self, **changes: Any) -> Term:
+        """Return the same formula as another term, such as of a role instead of its model: always the same object."""
+        key = (self.provider, self.name, tuple(sorted(changes.items())))
+        return _AGAIN.setdefault(key, attrs.evolve(self, **changes))
 
     @property
     def provider(self) -> str:
@@ -124,6 +129,9 @@ class Term:
     def origin(self) -> Origin:
         """The file and line of the function."""
         return self.formula.origin
+
+
+_AGAIN: dict[tuple[Any, ...], Term] = {}
 
 
 def term(
@@ -189,8 +197,8 @@ def _find(module: str, name: str) -> Any:
     return attrgetter(name)(import_module(module))
 
 
-def _elsewhere(known: Term, changed: dict[str, Any]) -> Term:
-    return attrs.evolve(known, **changed)
+def _again(known: Term, changes: dict[str, Any]) -> Term:
+    return known.again(**changes)
 
 
 def _find_or_none(module: str, name: str) -> Any:

@@ -143,11 +143,16 @@ def golden_table() -> str | None:
     causes = json.loads((HERE / "megatron_golden" / "causes.json").read_text(encoding="utf-8"))
     found = [(rows, golden.error(rows)) for rows in golden.configurations(measured)]
     rows = (
-        (rows[0]["case"], f"{rows[0]['gpus']}", percent(off, 1, "+"), causes.get(rows[0]["case"], ""))
-        for rows, off in sorted(found, key=lambda pair: abs(pair[1]))
+        (
+            rows[0]["case"],
+            f"{rows[0]['gpus']}",
+            "" if off is None else percent(off, 1, "+"),
+            causes.get(rows[0]["case"], ""),
+        )
+        for rows, off in sorted(found, key=lambda pair: 1.0 if pair[1] is None else abs(pair[1]))
     )
     shares = (
-        (f"{100 * edge:.0f} %", f"{sum(abs(off) <= edge for _, off in found)} of {len(found)}")
+        (f"{100 * edge:.0f} %", f"{sum(off is not None and abs(off) <= edge for _, off in found)} of {len(found)}")
         for edge in (0.01, 0.02, 0.04, 0.08)
     )
     tables = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, hookimpl, term
+from alignsim import Component, Const, hookimpl, maths, term
 from alignsim_plugins.attention.slot import ATTENTION
-from alignsim_plugins.elements import BOOL
+from alignsim_plugins.elements import BOOL, FP32
 
 SOURCE = "Korthikanti et al. 2022, section 4.1; TransformerEngine: UnfusedDotProductAttention"
 
@@ -20,11 +20,17 @@ def attention_saved(
     row_tokens: Any,
     compute_bytes: Any,
     attention_dropout: Any,
+    fused_softmax: Any,
+    fp32: Any = FP32,
     truth: Any = BOOL,
 ) -> Any:
-    """Query, key, value and output; the softmax, and with dropout its mask and what is left."""
+    """Query, key, value and output; the softmax, and with dropout its mask and what is left.
+
+    A softmax that is not fused is in 32 bits; what multiplies the values is another tensor then, dropout or not.
+    """
     return compute_bytes * (2 * query_width + 2 * key_width) + heads * row_tokens * (
-        compute_bytes + (attention_dropout > 0) * (compute_bytes + truth)
+        maths.where(fused_softmax > 0, compute_bytes, fp32)
+        + maths.where(attention_dropout > 0, compute_bytes + truth, (1 - fused_softmax) * compute_bytes)
     )
 
 
@@ -57,6 +63,7 @@ MEGATRON_UNFUSED = Component(
     terms=(attention_saved, attention_forward_work, attention_backward_work, context_without_kernel),
     defaults={
         **{name: ATTENTION.none.defaults[name] for name in ("attention_mask", "forward_mask")},
+        "fused_softmax": Const(1, source="Megatron-LM d98e8a64: masked_softmax_fusion, on unless switched off"),
         "attention_dropout": Const(0, source="verl, NeMo-RL, Llama: no dropout; Megatron-LM's own default is 0.1"),
     },
     source=SOURCE,

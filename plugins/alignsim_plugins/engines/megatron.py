@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, Limit, hookimpl, term
+from alignsim_plugins.engines.megatron_experts import SPREAD_EXPERTS
 from alignsim_plugins.engines.megatron_rank import RANK
 from alignsim_plugins.engines.megatron_refusals import REFUSALS
 from alignsim_plugins.engines.megatron_stages import SPREAD, STAGES
@@ -35,7 +36,7 @@ def made_gradient_bytes(weight_bytes: Any) -> Any:
 MEGATRON = Component(
     name="megatron",
     slot=ENGINE,
-    terms=(model_parallel_devices, made_gradient_bytes, *RANK, *SPREAD, *STATES, *REFUSALS),
+    terms=(model_parallel_devices, made_gradient_bytes, *RANK, *SPREAD, *SPREAD_EXPERTS, *STATES, *REFUSALS),
     defaults={
         "gradient_shards": Const(1, "device", source=f"{BUFFERS}: a buffer of all gradients on every rank"),
         "gradients_exist": Const(1, source=f"{BUFFERS}: gradients are in a buffer from the start"),

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
-
 from alignsim import Const, Term, maths, term
 from alignsim_plugins.architectures.parameters import (
     attention_extra_parameters,
     attention_parameters,
     dense_layer_parameters,
     embedding_parameters,
-    expert_layer_parameters,
+    expert_parameters,
     grouped_attention_parameters,
     head_parameters,
     latent_attention_parameters,
     latent_query_parameters,
     mlp_parameters,
     parameters,
+    router_parameters,
+    shared_expert_parameters,
 )
 from alignsim_plugins.architectures.widths import (
     cast_matrices,
@@ -80,7 +80,7 @@ def sequence_tokens(sequence_tokens: Any, context: Any) -> Any:
 
 def of_a_rank(known: Term) -> Term:
     """Return the formula of a model, computed of what a rank sees."""
-    return attrs.evolve(known, per=frozenset({"role"}))
+    return known.again(per=frozenset({"role"}))
 
 
 RANK = (
@@ -109,7 +109,9 @@ RANK = (
             attention_parameters,
             mlp_parameters,
             dense_layer_parameters,
-            expert_layer_parameters,
+            expert_parameters,
+            shared_expert_parameters,
+            router_parameters,
             head_parameters,
             parameters,
         ),

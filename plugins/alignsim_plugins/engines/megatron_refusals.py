@@ -129,15 +129,75 @@ def whole_layers(divided_layers: Any) -> Any:
     return 1 - divided_layers
 
 
-@term("", per={"model"}, source=CONFIG, refuses="experts and latent attention are not modelled under this engine yet")
-def not_modelled(experts: Any, kv_lora_rank: Any) -> Any:
-    """Experts, or latents."""
-    return experts + kv_lora_rank
+@term("", per={"role"}, source=ARGUMENTS, refuses="expert ranks share experts, and this model has none: say expert=1")
+def experts_missing(expert: Any, experts: Any) -> Any:
+    """Ranks for experts that there are not."""
+    return (experts <= 0) * (expert - 1)
+
+
+@term(
+    "",
+    per={"role"},
+    source=CONFIG,
+    refuses="experts must be a multiple of expert, the ranks that they are dealt out to",
+)
+def experts_left_over(rank_experts: Any) -> Any:
+    """Parts of experts."""
+    return rank_experts - maths.floor(rank_experts)
+
+
+@term(
+    "", per={"role"}, source=ARGUMENTS, refuses="expert_ffn must be a multiple of expert_tensor, shared_ffn of tensor"
+)
+def expert_width_left_over(expert_ffn: Any, shared_ffn: Any) -> Any:
+    """Parts of experts' widths."""
+    return expert_ffn - maths.floor(expert_ffn) + shared_ffn - maths.floor(shared_ffn)
+
+
+@term(
+    "",
+    per={"role"},
+    source="Megatron-LM d98e8a64: core/parallel_state.py",
+    refuses="expert x expert_tensor must divide tensor x context x data, the ranks of a stage",
+)
+def expert_groups_left_over(expert: Any, expert_ranks: Any, tensor: Any, context: Any, data: Any, experts: Any) -> Any:
+    """Parts of groups of expert ranks."""
+    return (experts > 0) * (
+        tensor * context * data / (expert * expert_ranks)
+        - maths.floor(tensor * context * data / (expert * expert_ranks))
+    )
+
+
+@term(
+    "",
+    per={"role"},
+    source=ARGUMENTS,
+    refuses="experts with tensor ranks need sequence_parallel: each rank sends its own tokens",
+)
+def tokens_sent_twice(experts: Any, tensor: Any, sequence_parallel: Any) -> Any:
+    """1 where tensor ranks would send the same tokens."""
+    return (experts > 0) * (tensor > 1) * (1 - sequence_parallel)
+
+
+@term(
+    "",
+    per={"role", "stage"},
+    source="a limit of this engine",
+    refuses="the leading dense layers must all be in the first piece of the first stage; give it more layers",
+)
+def dense_layers_beyond(has_embedding: Any, dense_layers: Any, stage_layers: Any, virtual: Any, ends: Any) -> Any:
+    """Leading dense layers that are on another stage, or in another piece."""
+    return (1 - ends) * has_embedding * maths.maximum(dense_layers - stage_layers / virtual, 0)
 
 
 REFUSALS = (
     whole_layers,
-    not_modelled,
+    experts_missing,
+    experts_left_over,
+    expert_width_left_over,
+    expert_groups_left_over,
+    tokens_sent_twice,
+    dense_layers_beyond,
     heads_left_over,
     whole_kv_heads,
     kv_heads_left_over,

@@ -17,8 +17,10 @@ WORKSPACES = "TransformerEngine: module/base.py, 32 MiB on Hopper; PyTorch: CUBL
 
 @term("parameter", per={"role", "stage"}, source="Narayanan et al. 2021, section 2.2; tied embeddings on both ends")
 def stage_parameters(
-    stage_layers: Any,
-    layer_parameters: Any,
+    stage_dense_layers: Any,
+    dense_layer_parameters: Any,
+    stage_expert_layers: Any,
+    expert_layer_parameters: Any,
     has_embedding: Any,
     embedding_parameters: Any,
     has_head: Any,
@@ -30,7 +32,8 @@ def stage_parameters(
 ) -> Any:
     """Parameters of a rank on this stage: its layers, the embedding first, last norm and head last (tied: a copy)."""
     return (
-        stage_layers * layer_parameters
+        stage_dense_layers * dense_layer_parameters
+        + stage_expert_layers * expert_layer_parameters
         + has_embedding * embedding_parameters
         + has_head
         * (
@@ -45,6 +48,18 @@ def stage_parameters(
 def stage_share(stage_parameters: Any, parameters: Any) -> Any:
     """What a stage has of a rank's parameters of all stages."""
     return stage_parameters / parameters
+
+
+@term("", per={"role", "stage"}, source="experts of a stage over all stages")
+def expert_share(stage_expert_layers: Any, rank_expert_parameters: Any, parameters: Any) -> Any:
+    """The part of it that is routed experts."""
+    return stage_expert_layers * rank_expert_parameters / parameters
+
+
+@term("", per={"role", "stage"}, during={"train"}, source=OPTIMIZER)
+def optimizer_share(stage_share: Any, expert_share: Any, optimizer_shards: Any, expert_shards: Any) -> Any:
+    """What a rank has of the optimizer: experts are divided by their own replicas."""
+    return (stage_share - expert_share) / optimizer_shards + expert_share / expert_shards
 
 
 @term("device", per={"role"}, during={"train"}, source=OPTIMIZER)
@@ -68,11 +83,9 @@ def held_gradients(gradients: Any, stage_share: Any) -> Any:
 @term(
     "byte", per={"role", "stage"}, during={"train"}, resource="device", live=resident, source=f"{OPTIMIZER}; {OFFLOAD}"
 )
-def held_master_weights(
-    master_weights: Any, stage_share: Any, optimizer_shards: Any, optimizer_offload_fraction: Any
-) -> Any:
+def held_master_weights(master_weights: Any, optimizer_share: Any, optimizer_offload_fraction: Any) -> Any:
     """A shard of the optimizer's copy of the weights, but for what is on the host."""
-    return master_weights * stage_share / optimizer_shards * (1 - optimizer_offload_fraction)
+    return master_weights * optimizer_share * (1 - optimizer_offload_fraction)
 
 
 @term(
@@ -83,11 +96,9 @@ def held_master_weights(
     live=resident & after("optimizer_step"),
     source=f"{OPTIMIZER}; {OFFLOAD}",
 )
-def held_optimizer_state(
-    optimizer_state: Any, stage_share: Any, optimizer_shards: Any, optimizer_offload_fraction: Any
-) -> Any:
+def held_optimizer_state(optimizer_state: Any, optimizer_share: Any, optimizer_offload_fraction: Any) -> Any:
     """A shard of what the optimizer keeps between steps, but for what is on the host."""
-    return optimizer_state * stage_share / optimizer_shards * (1 - optimizer_offload_fraction)
+    return optimizer_state * optimizer_share * (1 - optimizer_offload_fraction)
 
 
 @term("byte", per={"role", "stage"}, during={"train"}, resource="host", live=resident, source=OFFLOAD)
@@ -96,15 +107,13 @@ def states_on_host(
     optimizer_state: Any,
     trainable_parameters: Any,
     moment_bytes: Any,
-    stage_share: Any,
-    optimizer_shards: Any,
+    optimizer_share: Any,
     optimizer_offload_fraction: Any,
 ) -> Any:
     """The part that is stepped on the host: weights, moments, and a copy of their gradients."""
     return (
         (master_weights + optimizer_state + trainable_parameters * moment_bytes)
-        * stage_share
-        / optimizer_shards
+        * optimizer_share
         * optimizer_offload_fraction
     )
 
@@ -114,22 +123,21 @@ def gradients_at_the_step(
     trainable_parameters: Any,
     gradient_bytes: Any,
     moment_bytes: Any,
-    stage_share: Any,
-    optimizer_shards: Any,
+    optimizer_share: Any,
     optimizer_offload_fraction: Any,
 ) -> Any:
     """A shard of gradients in the format of what is stepped, where the buffer has another."""
     return maths.where(
         gradient_bytes < moment_bytes,
-        trainable_parameters * moment_bytes * stage_share / optimizer_shards * (1 - optimizer_offload_fraction),
+        trainable_parameters * moment_bytes * optimizer_share * (1 - optimizer_offload_fraction),
         0,
     )
 
 
 @trained_on_stage(live=at("optimizer_step"), source=ZERO)
-def optimizer_temporaries(step_memory: Any, stage_share: Any, optimizer_shards: Any) -> Any:
+def optimizer_temporaries(step_memory: Any, optimizer_share: Any) -> Any:
     """What the optimizer needs for its shard, beside gradients and state."""
-    return step_memory * stage_share / optimizer_shards
+    return step_memory * optimizer_share
 
 
 @term("byte", per={"process"}, resource="device", source=WORKSPACES)
@@ -143,6 +151,8 @@ def held_library_workspaces(
 STATES = (
     stage_parameters,
     stage_share,
+    expert_share,
+    optimizer_share,
     optimizer_shards,
     held_weights,
     held_gradients,

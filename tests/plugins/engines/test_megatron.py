@@ -132,7 +132,6 @@ def test_eight_bit_operands_are_one_byte():
         ({"pipeline": 2, "first_stage_layers": 3, "last_stage_layers": 4}, {}, "dealt out evenly"),
         ({"pipeline": 4, "first_stage_layers": 3, "last_stage_layers": 1, "virtual": 2}, {}, "multiples of virtual"),
         ({"pipeline": 8, "virtual": 1}, {"layers": 8, "parallel": True}, "a norm before attention"),
-        ({}, {"experts": 4, "experts_per_token": 2, "expert_ffn": 64}, "not modelled"),
     ],
 )
 def test_what_does_not_divide_is_refused(layout, shape, why):

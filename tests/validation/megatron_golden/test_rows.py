@@ -21,16 +21,18 @@ pytestmark = pytest.mark.skipif(not ROWS, reason="ALIGNSIM_CORPORA names no fold
 
 @pytest.fixture(scope="module")
 def errors():
-    return {rows[0]["case"]: error(rows) for rows in configurations(ROWS)}
+    found = [(rows[0]["case"], error(rows)) for rows in configurations(ROWS)]
+    assert len(dict(found)) == len(found) == 30
+    return dict(found)
 
 
 def test_most_configurations_are_close(errors):
-    close = sum(abs(off) <= CLOSE for off in errors.values())
+    close = sum(off is not None and abs(off) <= CLOSE for off in errors.values())
     assert close / len(errors) >= LEAST, errors
 
 
 def test_what_is_not_close_has_its_cause(errors):
-    assert {case for case, off in errors.items() if abs(off) > CLOSE} == set(CAUSES)
+    assert {case for case, off in errors.items() if off is None or abs(off) > CLOSE} == set(CAUSES)
 
 
 def test_what_a_case_says_reaches_the_run():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from alignsim import Component, Const, hookimpl
+from alignsim_plugins.activations.megatron.experts import EXPERT_TERMS
 from alignsim_plugins.activations.megatron.head import HEAD_TERMS
 from alignsim_plugins.activations.megatron.inference import INFERENCE
 from alignsim_plugins.activations.megatron.saved import SAVED
@@ -21,6 +22,9 @@ OPTIONS = {
     "recomputed_norms": Const(0, source=f"{RECOMPUTED}: layernorm"),
     "recomputed_activation": Const(0, source=f"{RECOMPUTED}: moe_act, and the activation alone"),
     "recomputed_mlp": Const(0, source=f"{RECOMPUTED}: mlp"),
+    "recomputed_experts": Const(0, source=f"{RECOMPUTED}: moe"),
+    "recomputed_up_projection": Const(0, source=f"{RECOMPUTED}: mla_up_proj"),
+    "expert_capacity_factor": Const(0, source="Megatron-LM d98e8a64: moe_expert_capacity_factor, dropless unless told"),
     "fused_activation": Const(1, source=f"{FUSED}: bias_swiglu_fusion, bias_gelu_fusion"),
     "gradient_accumulation_fusion": Const(1, source=f"{FUSED}: gradient_accumulation_fusion"),
     "deallocate_pipeline_outputs": Const(1, source="Megatron-LM d98e8a64: deallocate_pipeline_outputs is set"),
@@ -33,7 +37,7 @@ OPTIONS = {
 MEGATRON = Component(
     name="megatron",
     slot=LAYERS,
-    terms=(attention_kept, *SAVED, *WORK, *TRAINING, *HEAD_TERMS, *INFERENCE),
+    terms=(attention_kept, *SAVED, *EXPERT_TERMS, *WORK, *TRAINING, *HEAD_TERMS, *INFERENCE),
     defaults=OPTIONS,
     source="Korthikanti et al. 2022; Megatron-LM d98e8a64, TransformerEngine 2.11",
 )

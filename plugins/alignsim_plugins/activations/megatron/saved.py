@@ -13,6 +13,7 @@ from alignsim_plugins.elements import BOOL, FP8
 
 KORTHIKANTI = "Korthikanti et al. 2022, sections 4.1 and 4.2"
 TE = "TransformerEngine 2.11: pytorch/module"
+LATENT = "DeepSeek-AI 2024 (DeepSeek-V2), section 2.1; Megatron-LM: core/transformer/multi_latent_attention.py"
 STATISTIC = Const(4, "byte", source="TransformerEngine: statistics of norms are in 32 bits")
 
 
@@ -108,12 +109,57 @@ def mlp_kept(
     )
 
 
-@term("byte/token", per={"role"}, during={"train"}, source=KORTHIKANTI)
-def layer_saved(
-    norms_kept: Any, qk_norms_kept: Any, attention_kept: Any, exchanged_kept: Any, masks_kept: Any, mlp_kept: Any
+@term("byte/token", per={"role"}, during={"train"}, source=LATENT)
+def latents_kept(
+    kv_lora_rank: Any,
+    q_lora_rank: Any,
+    qk_rope_head_dim: Any,
+    heads: Any,
+    head_dim: Any,
+    v_head_dim: Any,
+    compute_bytes: Any,
+    operand_bytes: Any,
+    recomputed_up_projection: Any,
+    statistic_bytes: Any = STATISTIC,
 ) -> Any:
-    """Norms, attention, dropouts and MLP together."""
-    return norms_kept + qk_norms_kept + attention_kept + exchanged_kept + masks_kept + mlp_kept
+    """Of latent attention: latents, normalised and not, on all tensor ranks; values and output are narrower than keys.
+
+    Where the products up from the latents are computed again, queries, keys and values are not kept.
+    """
+    return maths.where(
+        kv_lora_rank > 0,
+        (compute_bytes + operand_bytes) * (q_lora_rank + kv_lora_rank)
+        + compute_bytes * qk_rope_head_dim
+        + 2 * statistic_bytes
+        + compute_bytes * heads * 2 * (v_head_dim - head_dim)
+        - recomputed_up_projection * compute_bytes * heads * (2 * head_dim + v_head_dim),
+        0,
+    )
+
+
+@term("byte/token", per={"role"}, during={"train"}, source=KORTHIKANTI)
+def block_saved(
+    norms_kept: Any,
+    qk_norms_kept: Any,
+    latents_kept: Any,
+    attention_kept: Any,
+    exchanged_kept: Any,
+    masks_kept: Any,
+) -> Any:
+    """All of a layer but its MLP: norms, attention and dropouts."""
+    return norms_kept + qk_norms_kept + latents_kept + attention_kept + exchanged_kept + masks_kept
+
+
+@term("byte/token", per={"role"}, during={"train"}, source=KORTHIKANTI)
+def layer_saved(block_saved: Any, experts: Any, experts_kept: Any, mlp_kept: Any) -> Any:
+    """A layer of the kind that a model has most of: with experts, where it has some."""
+    return block_saved + maths.where(experts > 0, experts_kept, mlp_kept)
+
+
+@term("byte/token", per={"role"}, during={"train"}, source=KORTHIKANTI)
+def dense_layer_less(layer_saved: Any, block_saved: Any, mlp_kept: Any) -> Any:
+    """What a dense layer keeps less than that; less than 0 where it keeps more."""
+    return layer_saved - block_saved - mlp_kept
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=f"{KORTHIKANTI}; Megatron-LM: tensor_parallel/random.py")
@@ -130,6 +176,9 @@ SAVED = (
     exchanged_kept,
     masks_kept,
     mlp_kept,
+    latents_kept,
+    block_saved,
     layer_saved,
+    dense_layer_less,
     checkpoint_saved,
 )

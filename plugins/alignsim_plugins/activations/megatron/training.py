@@ -19,10 +19,16 @@ def layer_held(saved_activations: Any, layers: Any) -> Any:
     return saved_activations / layers
 
 
+@term("byte", per={"role"}, during={"train"}, source=LAYERS)
+def dense_held_less(dense_layer_less: Any, recomputed_share: Any, tokens: Any) -> Any:
+    """What a dense layer holds less than one with experts; a checkpoint is the same in both."""
+    return (1 - recomputed_share) * dense_layer_less * tokens
+
+
 @trained_on_stage(live=span("forward_layers", "backward_last_layer"), source=SCHEDULE)
-def held_activations(layer_held: Any, layers_at_loss: Any) -> Any:
+def held_activations(layer_held: Any, layers_at_loss: Any, dense_held_less: Any, dense_in_flight: Any) -> Any:
     """Of all micro-batches in flight."""
-    return layer_held * layers_at_loss
+    return layer_held * layers_at_loss - dense_held_less * dense_in_flight
 
 
 @trained_on_stage(live=at("forward_layers", "backward_last_layer"), source=SCHEDULE)
@@ -32,9 +38,18 @@ def held_beside_loss(layer_held: Any, layers_in_flight: Any, layers_at_loss: Any
 
 
 @trained_on_stage(live=at("backward_first_layer", "backward_end"), source=SCHEDULE)
-def held_of_others(layer_held: Any, layers_of_others: Any) -> Any:
+def held_of_others(
+    layer_held: Any,
+    layers_of_others: Any,
+    dense_held_less: Any,
+    dense_in_flight: Any,
+    experts: Any,
+    stage_dense_layers: Any,
+) -> Any:
     """Of other micro-batches, when one is nearly done."""
-    return layer_held * layers_of_others
+    return layer_held * layers_of_others - dense_held_less * maths.maximum(
+        dense_in_flight - (experts > 0) * stage_dense_layers, 0
+    )
 
 
 @trained_on_stage(live=span("forward_layers", "backward_end"), source=f"{SCHEDULE}: deallocate_output_tensor")
@@ -115,7 +130,7 @@ def held_rotary_tables(rotary_tables: Any) -> Any:
 
 @term(
     "byte",
-    per={"role"},
+    per={"role", "stage"},
     during={"train"},
     resource="device",
     live=resident & after("backward_end"),
@@ -124,23 +139,32 @@ def held_rotary_tables(rotary_tables: Any) -> Any:
 def placeholder_gradients(
     gradient_accumulation_fusion: Any,
     weight_bytes: Any,
-    qkv_parameters: Any,
-    qkv_bias: Any,
+    attention_parameters: Any,
+    gated: Any,
     hidden: Any,
-    query_width: Any,
-    key_width: Any,
-    inner_matrices: Any,
+    ffn: Any,
+    expert_ffn: Any,
+    shared_experts: Any,
+    shared_ffn: Any,
+    stage_dense_layers: Any,
+    stage_expert_layers: Any,
 ) -> Any:
     """What stands for the gradient of a weight that a product adds to itself: one of every shape, for good."""
     return (
         gradient_accumulation_fusion
         * weight_bytes
-        * (qkv_parameters - qkv_bias * (query_width + 2 * key_width) + hidden * query_width + inner_matrices)
+        * (
+            attention_parameters
+            + (2 + gated)
+            * hidden
+            * ((stage_dense_layers > 0) * ffn + (stage_expert_layers > 0) * (expert_ffn + shared_experts * shared_ffn))
+        )
     )
 
 
 TRAINING = (
     layer_held,
+    dense_held_less,
     held_activations,
     held_beside_loss,
     held_of_others,

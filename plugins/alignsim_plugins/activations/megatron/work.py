@@ -30,13 +30,15 @@ def forward_work(
     attention_forward_work: Any,
     query_width: Any,
     key_width: Any,
+    experts: Any,
+    experts_forward_work: Any,
 ) -> Any:
     """The worst instant of a forward that keeps nothing: in the MLP or in attention, with input and residual."""
     return (
         2 * residual_bytes * hidden / token_shards
         + gathered_input
         + maths.maximum(
-            compute_bytes * ffn * (2 + gated),
+            maths.where(experts > 0, experts_forward_work, compute_bytes * ffn * (2 + gated)),
             compute_bytes * (2 * query_width + 2 * key_width) + attention_forward_work,
         )
     )
@@ -60,22 +62,39 @@ def backward_work(
     attention_backward_work: Any,
     query_width: Any,
     key_width: Any,
+    experts: Any,
+    experts_backward_work: Any,
 ) -> Any:
     """Gradients of the activation's input and output, or of query, key and value; and the residual's."""
     return (
         residual_bytes * hidden / token_shards
         + gathered_input
         + maths.maximum(
-            compute_bytes * ffn * (2 + gated),
+            maths.where(experts > 0, experts_backward_work, compute_bytes * ffn * (2 + gated)),
             compute_bytes * (2 * query_width + 2 * key_width) + attention_backward_work,
         )
     )
 
 
 @term("byte", per={"role"}, during={"train"}, source="Megatron-LM: gradient_accumulation_fusion")
-def unfused_gradient(gradient_accumulation_fusion: Any, weight_bytes: Any, gated: Any, hidden: Any, ffn: Any) -> Any:
-    """The largest weight's gradient before it is added to the buffer, where the product does not add to it."""
-    return (1 - gradient_accumulation_fusion) * weight_bytes * (1 + gated) * hidden * ffn
+def unfused_gradient(
+    gradient_accumulation_fusion: Any,
+    weight_bytes: Any,
+    gated: Any,
+    hidden: Any,
+    ffn: Any,
+    experts: Any,
+    rank_experts: Any,
+    expert_ffn: Any,
+) -> Any:
+    """The largest weights' gradient before it is added to the buffer, where products do not add to it."""
+    return (
+        (1 - gradient_accumulation_fusion)
+        * weight_bytes
+        * (1 + gated)
+        * hidden
+        * maths.where(experts > 0, rank_experts * expert_ffn, ffn)
+    )
 
 
 @term("byte", per={"role"}, during={"train"}, source=BACKWARD)
