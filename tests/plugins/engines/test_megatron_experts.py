@@ -83,7 +83,7 @@ def test_a_row_keeps_its_input_its_weight_and_the_inner_width():
 @pytest.mark.parametrize("pipeline", [1, 2, 4])
 def test_leading_dense_layers_are_on_the_first_stage(dense, pipeline):
     moe = run(sparse(dense_layers=dense), Layout(pipeline=pipeline), steps=8)
-    held = {}
+    held: dict[str, float] = {}
     for kind, stage in {"first": 0, "middle": 1, "last": pipeline - 1}.items():
         if kind == "first" or value(moe, f"has_{kind}") > 0:
             own = 8 // pipeline
@@ -95,7 +95,7 @@ def test_leading_dense_layers_are_on_the_first_stage(dense, pipeline):
             saved += value(moe, "experts_kept") * (own - plain)
             held[kind] = saved * waiting * 128
             assert value(moe, "held_activations", kind) == pytest.approx(held[kind], rel=1e-12)
-    assert max(held, key=held.get) == "first"
+    assert max(held, key=lambda kind: held[kind]) == "first"
 
 
 def test_latents_are_on_all_tensor_ranks():
