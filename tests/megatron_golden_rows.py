@@ -15,8 +15,12 @@ Row = dict[str, Any]
 VIRTUAL = {"gpt3_mcore_te_tp1_pp4_vp2_account_for_embedding_loss_in_pipeline_split": 2}
 """Pieces that the arguments of a case do not say, and its name does."""
 
-UNRECORDED = {"gpt3_mcore_tp2_pp2_uninstall_te": {"fused_softmax": 0}}
-"""Arguments that the record leaves out, of the case's model_config.yaml: --no-masked-softmax-fusion."""
+UNRECORDED = {
+    "gpt3_mcore_tp2_pp2_uninstall_te": {"fused_softmax": 0},
+    "gpt3_mcore_te_tp2_pp1_multi_dist_optimizer_instances": {"optimizer_instances": 2},
+}
+"""Arguments that the record leaves out, of the cases' model_config.yaml: --no-masked-softmax-fusion and
+--num-distributed-optimizer-instances 2."""
 
 WORKSPACES = {"a100": "68 MiB", "lts": "68 MiB"}
 """By words of the machine: TransformerEngine's workspace is 4 MiB on an A100, 32 MiB on later devices."""

@@ -42,7 +42,11 @@ def run(algorithm, **components):
     return Scenario(algorithm=algorithm, models=models, components={**BASE, **components}, batch=BATCH).graph
 
 
-GOES_WITH = {"precision:bf16-gathered": {"engine": "fsdp2"}}
+GOES_WITH = {
+    "precision:bf16-gathered": {"engine": "fsdp2"},
+    "engine:megatron": {"layers": "megatron"},
+    "layers:megatron": {"engine": "megatron"},
+}
 
 
 def with_component(component):

@@ -134,9 +134,7 @@ class Workbench:
         chosen |= pinned
         places = [place for slot in slots for place in self.places(algorithm, slot) if place not in pinned]
         least, error = self._problems(name, chosen)
-        complaining = {problem.field.rpartition(".")[2] for problem in error.problems} if error else set()
-        amiss = {p for p in places if complaining & self._brought(p.rpartition(".")[2], chosen.get(p, NONE))}
-        places.sort(key=lambda place: ("." in place, place not in amiss))
+        places.sort(key=lambda place: ("." in place, -self._complaints(error, place, chosen.get(place, NONE))))
         if pinned and error is not None:  # the rest composes by itself: only what is asked for can be amiss
             words = set(re.findall(r"\w+", str(error)))
             needed = set(re.findall(r"needs '(\w+)'", str(error)))
@@ -154,6 +152,11 @@ class Workbench:
                 if error is None:
                     break
         return Setup(name, chosen) if error is None else error
+
+    def _complaints(self, error: InvalidInput | None, place: str, filling: str) -> int:
+        """How many of the problems are with what a filling brings."""
+        own = self._brought(place.rpartition(".")[2], filling)
+        return sum(problem.field.rpartition(".")[2] in own for problem in (error.problems if error else ()))
 
     def _brought(self, slot: str, *names: str) -> set[str]:
         """All names that some fillings of a slot bring; that any of them brings, if none is named."""

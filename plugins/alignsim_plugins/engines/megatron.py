@@ -41,6 +41,7 @@ MEGATRON = Component(
         "gradient_shards": Const(1, "device", source=f"{BUFFERS}: a buffer of all gradients on every rank"),
         "gradients_exist": Const(1, source=f"{BUFFERS}: gradients are in a buffer from the start"),
         "distributed_optimizer": Const(1, source="verl, NeMo-RL, Megatron-Bridge: use_distributed_optimizer"),
+        "optimizer_instances": Const(1, "device", source=f"{OPTIMIZER}: num_distributed_optimizer_instances"),
         "optimizer_offload_fraction": Const(0, source=f"{OFFLOAD}: nothing is on the host unless told"),
     },
     limits={

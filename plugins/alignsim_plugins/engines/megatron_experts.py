@@ -60,10 +60,18 @@ def expert_layer_parameters(
 
 @term("device", per={"role"}, during={"train"}, source=EXPERTS)
 def expert_shards(
-    distributed_optimizer: Any, tensor: Any, data: Any, context: Any, expert: Any, expert_ranks: Any
+    distributed_optimizer: Any,
+    tensor: Any,
+    data: Any,
+    context: Any,
+    expert: Any,
+    expert_ranks: Any,
+    optimizer_instances: Any,
 ) -> Any:
     """Replicas of an expert, which share the optimizer's states of it."""
-    return maths.where(distributed_optimizer > 0, tensor * data * context / (expert * expert_ranks), 1)
+    return maths.where(
+        distributed_optimizer > 0, tensor * data * context / (expert * expert_ranks * optimizer_instances), 1
+    )
 
 
 @term("layer", per={"role", "stage"}, source="Megatron-LM d98e8a64: moe_layer_freq")

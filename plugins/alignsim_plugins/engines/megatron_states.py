@@ -63,15 +63,19 @@ def optimizer_share(stage_share: Any, expert_share: Any, optimizer_shards: Any, 
 
 
 @term("device", per={"role"}, during={"train"}, source=OPTIMIZER)
-def optimizer_shards(distributed_optimizer: Any, data: Any, context: Any) -> Any:
+def optimizer_shards(distributed_optimizer: Any, data: Any, context: Any, optimizer_instances: Any) -> Any:
     """Ranks that share the optimizer's states: replicas, and context ranks, which have the same weights."""
-    return maths.where(distributed_optimizer > 0, data * context, 1)
+    return maths.where(distributed_optimizer > 0, data * context / optimizer_instances, 1)
 
 
 @term("byte", per={"role", "stage"}, resource="device", live=resident, source=BUFFERS)
-def held_weights(weights: Any, stage_share: Any) -> Any:
-    """Weights, in one buffer."""
-    return weights * stage_share
+def held_weights(
+    weights: Any,
+    stage_share: Any,
+    narrow_share: Any = Const(0, source="modelling code that stores no weights in 8 bits"),
+) -> Any:
+    """Weights, in one buffer, but for those that are stored in 8 bits."""
+    return weights * (stage_share - narrow_share)
 
 
 @term("byte", per={"role", "stage"}, during={"train"}, resource="device", live=resident, source=BUFFERS)

@@ -118,6 +118,53 @@ def test_eight_bit_operands_are_one_byte():
     wide, narrow = run(), run(fp8=1)
     assert value(wide, "norms_kept") - value(narrow, "norms_kept") == 2 * 256
     assert value(wide, "mlp_kept") - value(narrow, "mlp_kept") == 704
+    assert value(narrow, "attention_output_copy") == 256
+
+
+def test_eight_bit_weights_are_copies_unless_they_are_stored_so():
+    matrices = 8 * (256 * (256 + 2 * 128) + 256 * 256 + 3 * 256 * 704)
+    plain, copied, stored = run(), run(fp8=1), run(fp8=1, fp8_param_gather=1)
+    assert value(plain, "eight_bit_weights") == 0
+    assert value(copied, "eight_bit_weights") == value(stored, "eight_bit_weights") == 2 * matrices
+    assert value(run(fp8=1, fp8_transposes=0), "eight_bit_weights") == matrices
+    assert value(plain, "held_weights") == value(copied, "held_weights")
+    assert value(plain, "held_weights") - value(stored, "held_weights") == pytest.approx(2 * matrices)
+
+
+@pytest.mark.parametrize(
+    ("givens", "shape", "components", "why"),
+    [
+        ({"fp8_param_gather": 1}, {}, {}, "say fp8=1"),
+        (
+            {"fp8": 1},
+            {},
+            {"precision": "fp32", "attention": "megatron-unfused"},
+            "8-bit products are of 16-bit training",
+        ),
+        ({"fp8": 1}, {"ffn": 700}, {}, "multiples of 16"),
+    ],
+)
+def test_eight_bits_that_nobody_runs_are_refused(givens, shape, components, why):
+    with pytest.raises(AlignSimError, match=why):
+        run(model(**shape), components=components).with_givens(givens).result  # noqa: B018
+
+
+@pytest.mark.parametrize(("pipeline", "virtual"), [(1, 1), (2, 1), (4, 2)])
+def test_the_first_layers_of_every_piece_may_be_recomputed(pipeline, virtual):
+    layout = Layout(pipeline=pipeline, virtual=virtual)
+    none, some, all_of_them = (run(layout=layout, recomputed_layers_a_piece=n) for n in (0, 1, 99))
+    tokens = 128
+    saved, checkpoint = value(none, "layer_saved") * tokens, value(none, "checkpoint_saved") * tokens
+    pieces = value(none, "pieces_in_flight")
+    assert value(none, "held_activations") - value(some, "held_activations") == pieces * (saved - checkpoint)
+    assert value(all_of_them, "held_activations") == value(none, "layers_at_loss") * checkpoint
+    full = run(layout=layout, components={"recompute": "full"})
+    assert value(full, "held_activations") == value(all_of_them, "held_activations")
+
+
+def test_instances_of_the_optimizer_are_copies():
+    one, two = (run(layout=Layout(data=8), optimizer_instances=n) for n in (1, 2))
+    assert value(two, "held_optimizer_state") == 2 * value(one, "held_optimizer_state")
 
 
 @pytest.mark.parametrize(

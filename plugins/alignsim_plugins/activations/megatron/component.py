@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from alignsim import Component, Const, hookimpl
+from alignsim_plugins.activations.megatron.eight_bits import EIGHT_BITS
 from alignsim_plugins.activations.megatron.experts import EXPERT_TERMS
 from alignsim_plugins.activations.megatron.head import HEAD_TERMS
 from alignsim_plugins.activations.megatron.inference import INFERENCE
@@ -25,11 +26,16 @@ OPTIONS = {
     "recomputed_experts": Const(0, source=f"{RECOMPUTED}: moe"),
     "recomputed_up_projection": Const(0, source=f"{RECOMPUTED}: mla_up_proj"),
     "expert_capacity_factor": Const(0, source="Megatron-LM d98e8a64: moe_expert_capacity_factor, dropless unless told"),
+    "recomputed_layers_a_piece": Const(0, source="Megatron-LM d98e8a64: recompute_method block, recompute_num_layers"),
     "fused_activation": Const(1, source=f"{FUSED}: bias_swiglu_fusion, bias_gelu_fusion"),
     "gradient_accumulation_fusion": Const(1, source=f"{FUSED}: gradient_accumulation_fusion"),
     "deallocate_pipeline_outputs": Const(1, source="Megatron-LM d98e8a64: deallocate_pipeline_outputs is set"),
     "context_all_to_all": Const(0, source="Megatron-LM d98e8a64: cp_comm_type p2p; 1 for a2a"),
     "fp8": Const(0, source="Megatron-LM d98e8a64: no fp8 format unless told"),
+    "fp8_param_gather": Const(0, source="Megatron-LM d98e8a64: fp8_param_gather, off unless told"),
+    "fp8_transposes": Const(
+        1, source="TransformerEngine 2.11: keep_fp8_weight_transpose_cache; 0 where products take any layout"
+    ),
     "casts_weights": Const(0, source="Megatron-LM: weights are stored as they are multiplied"),
     "divided_layers": Const(1, source="Shoeybi et al. 2019 (Megatron-LM), section 3"),
 }
@@ -37,7 +43,7 @@ OPTIONS = {
 MEGATRON = Component(
     name="megatron",
     slot=LAYERS,
-    terms=(attention_kept, *SAVED, *EXPERT_TERMS, *WORK, *TRAINING, *HEAD_TERMS, *INFERENCE),
+    terms=(attention_kept, *SAVED, *EXPERT_TERMS, *EIGHT_BITS, *WORK, *TRAINING, *HEAD_TERMS, *INFERENCE),
     defaults=OPTIONS,
     source="Korthikanti et al. 2022; Megatron-LM d98e8a64, TransformerEngine 2.11",
 )

@@ -144,10 +144,13 @@ def block_saved(
     latents_kept: Any,
     attention_kept: Any,
     exchanged_kept: Any,
+    attention_output_copy: Any,
     masks_kept: Any,
 ) -> Any:
     """All of a layer but its MLP: norms, attention and dropouts."""
-    return norms_kept + qk_norms_kept + latents_kept + attention_kept + exchanged_kept + masks_kept
+    return (
+        norms_kept + qk_norms_kept + latents_kept + attention_kept + exchanged_kept + attention_output_copy + masks_kept
+    )
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=KORTHIKANTI)

@@ -9,6 +9,7 @@ from alignsim_plugins.activations.instants import trained_on_stage
 from alignsim_plugins.elements import BOOL
 
 SCHEDULE = "Narayanan et al. 2021, section 2.2; Megatron-LM: core/pipeline_parallel/schedules.py"
+BLOCK = "Megatron-LM d98e8a64: core/transformer/transformer_block.py, recompute_method block"
 LAYERS = "Korthikanti et al. 2022, section 4.2.3"
 DUMMY = "TransformerEngine 2.3: module/base.py, get_dummy_wgrad; Megatron-LM: tensor_parallel/layers.py"
 
@@ -25,10 +26,42 @@ def dense_held_less(dense_layer_less: Any, recomputed_share: Any, tokens: Any) -
     return (1 - recomputed_share) * dense_layer_less * tokens
 
 
+@term("layer", per={"role", "stage"}, during={"train"}, source=BLOCK)
+def block_layers(recomputed_layers_a_piece: Any, stage_layers: Any, virtual: Any) -> Any:
+    """The first layers of a piece, which are recomputed one by one."""
+    return maths.minimum(recomputed_layers_a_piece, stage_layers / virtual)
+
+
+@term("layer", per={"role", "stage"}, during={"train"}, source=BLOCK)
+def dense_held_in_flight(dense_in_flight: Any, stage_dense_layers: Any, recomputed_layers_a_piece: Any) -> Any:
+    """Dense layers of a model with experts that hold less; those that are recomputed hold as little as others."""
+    return dense_in_flight * maths.safe_divide(
+        maths.maximum(stage_dense_layers - recomputed_layers_a_piece, 0), stage_dense_layers
+    )
+
+
+@term("byte", per={"role"}, during={"train"}, source=BLOCK)
+def block_less(layer_held: Any, checkpoint_saved: Any, tokens: Any) -> Any:
+    """What a layer that is recomputed holds less than one that is not."""
+    return layer_held - checkpoint_saved * tokens
+
+
 @trained_on_stage(live=span("forward_layers", "backward_last_layer"), source=SCHEDULE)
-def held_activations(layer_held: Any, layers_at_loss: Any, dense_held_less: Any, dense_in_flight: Any) -> Any:
+def held_activations(
+    layer_held: Any,
+    layers_at_loss: Any,
+    dense_held_less: Any,
+    dense_held_in_flight: Any,
+    block_less: Any,
+    block_layers: Any,
+    pieces_in_flight: Any,
+) -> Any:
     """Of all micro-batches in flight."""
-    return layer_held * layers_at_loss - dense_held_less * dense_in_flight
+    return (
+        layer_held * layers_at_loss
+        - dense_held_less * dense_held_in_flight
+        - block_less * block_layers * pieces_in_flight
+    )
 
 
 @trained_on_stage(live=at("forward_layers", "backward_last_layer"), source=SCHEDULE)
@@ -42,13 +75,23 @@ def held_of_others(
     layer_held: Any,
     layers_of_others: Any,
     dense_held_less: Any,
-    dense_in_flight: Any,
+    dense_held_in_flight: Any,
     experts: Any,
     stage_dense_layers: Any,
+    recomputed_layers_a_piece: Any,
+    block_less: Any,
+    block_layers: Any,
+    pieces_in_flight: Any,
 ) -> Any:
     """Of other micro-batches, when one is nearly done."""
-    return layer_held * layers_of_others - dense_held_less * maths.maximum(
-        dense_in_flight - (experts > 0) * stage_dense_layers, 0
+    return (
+        layer_held * layers_of_others
+        - dense_held_less
+        * maths.maximum(
+            dense_held_in_flight - (experts > 0) * maths.maximum(stage_dense_layers - recomputed_layers_a_piece, 0),
+            0,
+        )
+        - block_less * block_layers * (pieces_in_flight - 1)
     )
 
 
@@ -165,6 +208,9 @@ def placeholder_gradients(
 TRAINING = (
     layer_held,
     dense_held_less,
+    block_layers,
+    dense_held_in_flight,
+    block_less,
     held_activations,
     held_beside_loss,
     held_of_others,

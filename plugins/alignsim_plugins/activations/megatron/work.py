@@ -9,6 +9,7 @@ from alignsim import maths, term
 GATHER = (
     "Korthikanti et al. 2022, section 4.2.2: a product by columns gathers its input, one by rows scatters its output"
 )
+EXCHANGE = "Liu et al. 2023 (ring attention), section 3; Jacobs et al. 2023 (DeepSpeed-Ulysses), section 3"
 BACKWARD = "TransformerEngine 2.11: pytorch/module, gradients of a product's input and output"
 
 
@@ -16,6 +17,14 @@ BACKWARD = "TransformerEngine 2.11: pytorch/module, gradients of a product's inp
 def gathered_input(token_shards: Any, compute_bytes: Any, hidden: Any) -> Any:
     """A product's input of all tokens, where a rank has a part of them otherwise."""
     return (token_shards > 1) * compute_bytes * hidden
+
+
+@term("byte/token", per={"role"}, source=EXCHANGE)
+def exchange_work(context: Any, context_all_to_all: Any, compute_bytes: Any, query_width: Any, key_width: Any) -> Any:
+    """Keys and values of two other ranks on their way; or query, key and value of other heads, exchanged for tokens."""
+    return (
+        (context > 1) * compute_bytes * maths.where(context_all_to_all > 0, query_width + 2 * key_width, 4 * key_width)
+    )
 
 
 @term("byte/token", per={"role"}, source=GATHER)
@@ -28,6 +37,7 @@ def forward_work(
     token_shards: Any,
     gathered_input: Any,
     attention_forward_work: Any,
+    exchange_work: Any,
     query_width: Any,
     key_width: Any,
     experts: Any,
@@ -39,7 +49,7 @@ def forward_work(
         + gathered_input
         + maths.maximum(
             maths.where(experts > 0, experts_forward_work, compute_bytes * ffn * (2 + gated)),
-            compute_bytes * (2 * query_width + 2 * key_width) + attention_forward_work,
+            compute_bytes * (2 * query_width + 2 * key_width) + attention_forward_work + exchange_work,
         )
     )
 
@@ -60,6 +70,7 @@ def backward_work(
     token_shards: Any,
     gathered_input: Any,
     attention_backward_work: Any,
+    exchange_work: Any,
     query_width: Any,
     key_width: Any,
     experts: Any,
@@ -71,7 +82,7 @@ def backward_work(
         + gathered_input
         + maths.maximum(
             maths.where(experts > 0, experts_backward_work, compute_bytes * ffn * (2 + gated)),
-            compute_bytes * (2 * query_width + 2 * key_width) + attention_backward_work,
+            compute_bytes * (2 * query_width + 2 * key_width) + attention_backward_work + exchange_work,
         )
     )
 
@@ -113,6 +124,7 @@ def layer_backward(layer_backward_again: Any) -> Any:
 
 WORK = (
     gathered_input,
+    exchange_work,
     forward_work,
     forward_end_work,
     backward_work,
