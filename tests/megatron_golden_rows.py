@@ -97,7 +97,7 @@ def layout(a: Arguments, case: str, gpus: int) -> Layout:
         data=gpus // (tensor * pipeline * context),
         expert=a.count("expert-model-parallel-size", 1),
         expert_tensor=a.count("expert-tensor-parallel-size") if "num-experts" in a else 0,
-        sequence_parallel=a.flag("sequence-parallel"),
+        sequence_parallel=a.flag("sequence-parallel") and tensor > 1,  # Megatron-LM switches it off alone
         virtual=a.count("num-layers") // pipeline // layers if layers else named,
         micro_batch_group=a.count("microbatch-group-size-per-virtual-pipeline-stage", 0),
         first_stage_layers=a.count("decoder-first-pipeline-num-layers", 0),
@@ -105,6 +105,12 @@ def layout(a: Arguments, case: str, gpus: int) -> Layout:
         embedding_in_split=a.flag("account-for-embedding-in-pipeline-split"),
         loss_in_split=a.flag("account-for-loss-in-pipeline-split"),
     )
+
+
+def recompute(a: Arguments) -> str:
+    """Return what is recomputed: whole layers one by one, or nothing but what its modules say."""
+    whole = a.get("recompute-granularity") == "full" and a.get("recompute-method") == "uniform"
+    return "full" if whole and a.count("recompute-num-layers", 1) == 1 else "none"
 
 
 def scenario(row: Row) -> Scenario:
@@ -119,7 +125,7 @@ def scenario(row: Row) -> Scenario:
             "precision": "bf16-master" if a.flag("fp16") else "megatron-bf16",
             "optimizer": "megatron-adam",
             "adapter": "full",
-            "recompute": "none",
+            "recompute": recompute(a),
             "attention": "megatron-unfused" if unfused else "flash",
             "packing": "equal",
             "loss": "megatron-d98e8a6",
@@ -134,6 +140,9 @@ def scenario(row: Row) -> Scenario:
         ),
         givens={
             "hidden_dropout": a.part("hidden-dropout", 0.1),
+            "recomputed_layers_a_piece": a.count("recompute-num-layers")
+            if a.get("recompute-method") == "block" and a.get("recompute-granularity") == "full"
+            else 0,
             **UNRECORDED.get(row["case"], {}),
             **{name: 1 for module, name in RECOMPUTED.items() if module in a.get("recompute-modules", "")},
             **({"attention_dropout": a.part("attention-dropout", 0.1)} if unfused else {}),

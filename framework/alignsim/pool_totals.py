@@ -179,14 +179,20 @@ class PoolTotals:
         return self._node(name, "masked", (path, found), f"{path}, 0 where [{kind.name}] does not hold it")
 
     def _present(self, kind: Stage) -> str:
-        """Return the path of the number that says whether a layout has this kind of rank."""
+        """Return the path of the number that says whether a layout has this kind of rank: that of any role here."""
+        found: dict[str, None] = {}
         for role in self.parts.algorithm.roles:
             kinds = [s for component in self.parts.components.get(role, {}).values() for s in component.stages]
             if self.parts.place(role).pool == self.pool and kind in kinds:
-                found = self.lookup(kind.present or "", self.parts.scope(role=role, stage=kind.name))
-                if found is not None:
-                    return found
-        raise MissingInput(Problem(f"[{kind.name}]", f"needs {kind.present!r}, which nothing provides"))
+                path = self.lookup(kind.present or "", self.parts.scope(role=role, stage=kind.name))
+                found |= {path: None} if path is not None else {}
+        if not found:
+            raise MissingInput(Problem(f"[{kind.name}]", f"needs {kind.present!r}, which nothing provides"))
+        if len(found) == 1:
+            return next(iter(found))
+        path = f"@{self.pool}[{kind.name}].{kind.present}"
+        self._nodes.append(Node(path, "max", "", tuple(found), about=f"{kind.present} of all roles"))
+        return path
 
     # ---- phases side by side -----------------------------------------------------------------------------------
     def _lanes(self, alive: Mapping[Event, frozenset[str]]) -> dict[str, list[str]]:

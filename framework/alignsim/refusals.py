@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from alignsim.errors import CompositionError, InvalidInput, Problem
+from alignsim.errors import InvalidInput, Problem, RefusedRun
 from alignsim.graph import TermGraph
 from alignsim.plan import Plan
 from alignsim.units import human
@@ -23,7 +23,7 @@ def check_refusals(graph: TermGraph) -> None:
     """Refuse what a graph was composed for, if one of its terms does.
 
     Raises:
-        CompositionError: what each of those terms says, with the numbers that it was computed from.
+        RefusedRun: what each of those terms says, with the numbers that it was computed from.
     """
     paths = refusing(graph)
     if not paths:
@@ -33,7 +33,7 @@ def check_refusals(graph: TermGraph) -> None:
     answers = dict(zip(paths, plan.answers(list(values.values())), strict=True))
     problems = {_message(graph, path, values): path for path in paths if answers[path] > 0}
     if problems:
-        raise CompositionError([Problem(path, message) for message, path in problems.items()])
+        raise RefusedRun([Problem(path, message) for message, path in problems.items()])
 
 
 def check_rows(swept: Sweep) -> None:

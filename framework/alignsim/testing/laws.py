@@ -221,8 +221,8 @@ def _pool(graph: TermGraph, node: Node) -> str | None:
 def _present(graph: TermGraph, kind: Stage, pool: str, values: Mapping[str, float]) -> bool:
     roles = [role for role in graph.parts.algorithm.roles if graph.parts.place(role).pool == pool]
     scopes = [graph.parts.scope(role=role, stage=kind.name) for role in roles]
-    paths = [path for scope in scopes for path in scope.lookups(kind.present or "") if path in values]
-    return kind.present is None or values[paths[0]] > 0
+    paths = [next((p for p in scope.lookups(kind.present or "") if p in values), None) for scope in scopes]
+    return kind.present is None or any(values[path] > 0 for path in paths if path is not None)
 
 
 def _not_held(graph: TermGraph, kind: Stage, holders: Iterable[str], values: Mapping[str, float]) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +13,7 @@ from alignsim.algorithm import Algorithm
 from alignsim.architecture import Architecture
 from alignsim.batch import Batch
 from alignsim.component import NONE, Component
-from alignsim.errors import AlignSimError, InvalidInput
+from alignsim.errors import AlignSimError, InvalidInput, RefusedRun
 from alignsim.given import Inputs
 from alignsim.registry import Registry
 from alignsim.scenario import Scenario
@@ -135,16 +135,12 @@ class Workbench:
         places = [place for slot in slots for place in self.places(algorithm, slot) if place not in pinned]
         least, error = self._problems(name, chosen)
         places.sort(key=lambda place: ("." in place, -self._complaints(error, place, chosen.get(place, NONE))))
-        if pinned and error is not None:  # the rest composes by itself: only what is asked for can be amiss
-            words = set(re.findall(r"\w+", str(error)))
-            needed = set(re.findall(r"needs '(\w+)'", str(error)))
-            asked = {slot for slot in slots if words & {slot, *self.registry.slots[slot].promises}}
-            asked |= {slot for slot in slots if needed & self._brought(slot)}
-            places = [place for place in places if place in asked]
         improved = True
         while error is not None and improved:
             improved = False
-            for place, filling in ((p, f) for p in places for f in self._choices(p.rpartition(".")[2])):
+            amiss = self._asked(slots, error) if pinned else set(places)  # the rest composes by itself
+            tried = [place for place in places if place in amiss]
+            for place, filling in ((p, f) for p in tried for f in self._choices(p.rpartition(".")[2])):
                 other = {**chosen, place: filling}
                 left, reason = self._problems(name, other)
                 if left < least:
@@ -152,6 +148,12 @@ class Workbench:
                 if error is None:
                     break
         return Setup(name, chosen) if error is None else error
+
+    def _asked(self, slots: Iterable[str], error: InvalidInput) -> set[str]:
+        """The slots that problems speak of, or that have a filling which brings what is needed."""
+        words = set(re.findall(r"\w+", str(error)))
+        needed = set(re.findall(r"needs '(\w+)'", str(error)))
+        return {s for s in slots if words & {s, *self.registry.slots[s].promises} or needed & self._brought(s)}
 
     def _complaints(self, error: InvalidInput | None, place: str, filling: str) -> int:
         """How many of the problems are with what a filling brings."""
@@ -172,10 +174,13 @@ class Workbench:
     def _choices(self, slot: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*(n for n in self.registry.fillings(slot) if n != NONE), NONE)))
 
-    def _problems(self, algorithm: str, components: Mapping[str, str]) -> tuple[int, InvalidInput | None]:
+    def _problems(self, algorithm: str, components: Mapping[str, str]) -> tuple[float, InvalidInput | None]:
+        """How far a set-up is from composing, and why; one that composes and is then refused is nearest."""
         try:
             run = Setup(algorithm, components).scenario(self.registry)
             run.graph[run.resource]
+        except RefusedRun as error:
+            return 0.5 * (1 - 0.5 ** len(error.problems)), error
         except InvalidInput as error:
             return len(error.problems), error
         except AlignSimError as error:

@@ -89,6 +89,12 @@ def test_context_ranks_share_tokens():
     assert value(exchanged, "layer_saved") - value(two, "layer_saved") == 2 * 256
 
 
+def test_context_ranks_share_completions():
+    one, two = (run(layout=Layout(context=n), components={"loss": "trl-grpo"}, algorithm="SFT") for n in (1, 2))
+    assert value(one, "completion_tokens") == 2 * (64 - 32)
+    assert value(two, "completion_tokens") == value(one, "completion_tokens") / 2
+
+
 def test_a_tied_head_is_on_both_ends():
     tied = run(model(vocab=1024, tied=True), Layout(pipeline=2))
     words = 1024 * 256
@@ -292,3 +298,15 @@ def test_a_critic_has_a_layout_of_its_own():
     assert values["policy[middle].stage_layers"] == 2
     assert {values[f"critic[{kind}].stage_layers"] for kind in ("first", "middle", "last")} == {4}
     assert values["critic[middle].has_head"] == 1
+
+
+def test_a_stage_is_there_if_any_role_has_it():
+    roles = {"policy": model(), "critic": model(hidden=512).with_scalar_head(name="critic")}
+    shared = run(layout=Layout(tensor=2)).using(
+        algorithm="PPO",
+        models={**roles, "reward": roles["critic"]},
+        layouts={"critic": Layout(tensor=2, pipeline=4)},
+        components={**run().components, "critic.loss": "score", "reward.loss": "score", "rollout": "none"},
+    )
+    assert shared.result.values["policy.has_last"] == 0
+    assert {binding.stage for binding in shared.result.bindings("device")} == {"first", "middle", "last"}

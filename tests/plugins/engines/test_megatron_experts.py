@@ -106,10 +106,10 @@ def test_latents_are_on_all_tensor_ranks():
     for scenario, tensor in ((one, 1), (four, 4)):
         assert value(scenario, "attention_parameters") == down + (up + out) / tensor
     heads = 2 * 8 * (2 * 48 + 2 * 32) + 4 * 8
-    kept = value(one, "attention_kept") + value(one, "latents_kept")
+    kept = value(one, "attention_held") + value(one, "latents_kept")
     assert kept == heads + 4 * (96 + 64) + 2 * 16 + 2 * 4
     recomputed = run(latent(), recomputed_up_projection=1)
-    assert kept - value(recomputed, "attention_kept") - value(recomputed, "latents_kept") == 2 * 8 * (2 * 48 + 32)
+    assert kept - value(recomputed, "attention_held") - value(recomputed, "latents_kept") == 2 * 8 * (2 * 48 + 32)
 
 
 @pytest.mark.parametrize(
@@ -142,3 +142,12 @@ def test_rows_are_single_answers():
 def test_a_row_of_a_sweep_that_does_not_divide_is_refused():
     with pytest.raises(AlignSimError, match=r"row 1: expert x expert_tensor must divide"):
         run(sparse()).sweep(expert=[1, 4], data=[1, 2])
+
+
+def test_what_is_on_its_way_depends_on_who_sends_it():
+    layout = Layout(data=4, expert=4)
+    sent, direct, gathered = (
+        value(run(sparse(), layout, expert_sends_directly=d, expert_gathers=g), "dispatched")
+        for d, g in ((0, 0), (1, 0), (0, 1))
+    )
+    assert (sent, direct, gathered) == (4, 2, 4)

@@ -27,6 +27,8 @@ OPTIONS = {
     "recomputed_up_projection": Const(0, source=f"{RECOMPUTED}: mla_up_proj"),
     "expert_capacity_factor": Const(0, source="Megatron-LM d98e8a64: moe_expert_capacity_factor, dropless unless told"),
     "recomputed_layers_a_piece": Const(0, source="Megatron-LM d98e8a64: recompute_method block, recompute_num_layers"),
+    "expert_gathers": Const(0, source="Megatron-LM d98e8a64: moe_token_dispatcher_type alltoall; 1 for allgather"),
+    "expert_sends_directly": Const(0, source="Megatron-LM d98e8a64: moe_token_dispatcher_type alltoall; 1 for DeepEP"),
     "fused_activation": Const(1, source=f"{FUSED}: bias_swiglu_fusion, bias_gelu_fusion"),
     "gradient_accumulation_fusion": Const(1, source=f"{FUSED}: gradient_accumulation_fusion"),
     "deallocate_pipeline_outputs": Const(1, source="Megatron-LM d98e8a64: deallocate_pipeline_outputs is set"),
@@ -46,6 +48,7 @@ MEGATRON = Component(
     terms=(attention_kept, *SAVED, *EXPERT_TERMS, *EIGHT_BITS, *WORK, *TRAINING, *HEAD_TERMS, *INFERENCE),
     defaults=OPTIONS,
     source="Korthikanti et al. 2022; Megatron-LM d98e8a64, TransformerEngine 2.11",
+    left_out=("buffers of DeepEP, and of tensor ranks that overlap products with communication (userbuffers)",),
 )
 
 

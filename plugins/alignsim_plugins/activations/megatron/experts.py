@@ -86,26 +86,38 @@ def experts_kept(router_kept: Any, routed_kept: Any, shared_kept: Any, recompute
     return (1 - recomputed_experts) * (router_kept + routed_kept + shared_kept)
 
 
-@term("byte/token", per={"role"}, source=DISPATCH)
-def experts_forward_work(
-    expert_rows: Any,
-    compute_bytes: Any,
-    hidden: Any,
-    gated: Any,
-    expert_ffn: Any,
+@term("", per={"role"}, source=f"{DISPATCH}, MoEAllGatherTokenDispatcher, MoEFlexTokenDispatcher (DeepEP)")
+def dispatched(
     experts_per_token: Any,
+    expert_rows: Any,
+    expert_gathers: Any,
+    expert_sends_directly: Any,
+    expert: Any,
+    expert_ranks: Any,
     token_shards: Any,
 ) -> Any:
-    """Rows in the order of their experts, as they are sent; and the inner widths."""
-    return compute_bytes * (
-        experts_per_token * hidden / token_shards + expert_rows * (hidden + (2 + gated) * expert_ffn)
+    """Rows on their way, for a token: sorted copies and what comes in; tokens of all ranks; or just what comes in."""
+    return maths.where(
+        expert_gathers > 0,
+        expert * expert_ranks / token_shards,
+        expert_rows + (1 - expert_sends_directly) * experts_per_token / token_shards,
     )
 
 
+@term("byte/token", per={"role"}, source=DISPATCH)
+def experts_forward_work(
+    dispatched: Any, expert_rows: Any, compute_bytes: Any, hidden: Any, gated: Any, expert_ffn: Any
+) -> Any:
+    """What is on its way, and the inner widths."""
+    return compute_bytes * (dispatched * hidden + expert_rows * (2 + gated) * expert_ffn)
+
+
 @term("byte/token", per={"role"}, during={"train"}, source=EXPERTS)
-def experts_backward_work(expert_rows: Any, compute_bytes: Any, hidden: Any, gated: Any, expert_ffn: Any) -> Any:
-    """Gradients of the rows that come back, and of the inner widths."""
-    return compute_bytes * expert_rows * (hidden + (2 + gated) * expert_ffn)
+def experts_backward_work(
+    dispatched: Any, expert_rows: Any, compute_bytes: Any, hidden: Any, gated: Any, expert_ffn: Any
+) -> Any:
+    """Gradients of what is on its way back, and of the inner widths."""
+    return compute_bytes * (dispatched * hidden + expert_rows * (2 + gated) * expert_ffn)
 
 
 EXPERT_TERMS = (
@@ -114,6 +126,7 @@ EXPERT_TERMS = (
     routed_kept,
     shared_kept,
     experts_kept,
+    dispatched,
     experts_forward_work,
     experts_backward_work,
 )

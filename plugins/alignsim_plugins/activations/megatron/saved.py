@@ -114,25 +114,37 @@ def latents_kept(
     kv_lora_rank: Any,
     q_lora_rank: Any,
     qk_rope_head_dim: Any,
-    heads: Any,
-    head_dim: Any,
-    v_head_dim: Any,
     compute_bytes: Any,
     operand_bytes: Any,
-    recomputed_up_projection: Any,
     statistic_bytes: Any = STATISTIC,
 ) -> Any:
-    """Of latent attention: latents, normalised and not, on all tensor ranks; values and output are narrower than keys.
-
-    Where the products up from the latents are computed again, queries, keys and values are not kept.
-    """
+    """Of latent attention: latents, normalised and not, on all tensor ranks."""
     return maths.where(
         kv_lora_rank > 0,
         (compute_bytes + operand_bytes) * (q_lora_rank + kv_lora_rank)
         + compute_bytes * qk_rope_head_dim
-        + 2 * statistic_bytes
-        + compute_bytes * heads * 2 * (v_head_dim - head_dim)
-        - recomputed_up_projection * compute_bytes * heads * (2 * head_dim + v_head_dim),
+        + 2 * statistic_bytes,
+        0,
+    )
+
+
+@term("byte/token", per={"role"}, during={"train"}, source=LATENT)
+def attention_held(
+    attention_kept: Any,
+    kv_lora_rank: Any,
+    heads: Any,
+    head_dim: Any,
+    v_head_dim: Any,
+    compute_bytes: Any,
+    recomputed_up_projection: Any,
+) -> Any:
+    """What the kernel keeps: values and output of latent attention are narrower than its queries and keys.
+
+    Where the products up from the latents are computed again, queries, keys and values are not kept.
+    """
+    return attention_kept - maths.where(
+        kv_lora_rank > 0,
+        compute_bytes * heads * (2 * (head_dim - v_head_dim) + recomputed_up_projection * (2 * head_dim + v_head_dim)),
         0,
     )
 
@@ -142,14 +154,14 @@ def block_saved(
     norms_kept: Any,
     qk_norms_kept: Any,
     latents_kept: Any,
-    attention_kept: Any,
+    attention_held: Any,
     exchanged_kept: Any,
     attention_output_copy: Any,
     masks_kept: Any,
 ) -> Any:
     """All of a layer but its MLP: norms, attention and dropouts."""
     return (
-        norms_kept + qk_norms_kept + latents_kept + attention_kept + exchanged_kept + attention_output_copy + masks_kept
+        norms_kept + qk_norms_kept + latents_kept + attention_held + exchanged_kept + attention_output_copy + masks_kept
     )
 
 
@@ -160,9 +172,9 @@ def layer_saved(block_saved: Any, experts: Any, experts_kept: Any, mlp_kept: Any
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=KORTHIKANTI)
-def dense_layer_less(layer_saved: Any, block_saved: Any, mlp_kept: Any) -> Any:
-    """What a dense layer keeps less than that; less than 0 where it keeps more."""
-    return layer_saved - block_saved - mlp_kept
+def dense_layer_saved(block_saved: Any, mlp_kept: Any) -> Any:
+    """A dense layer, of a model with experts too."""
+    return block_saved + mlp_kept
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=f"{KORTHIKANTI}; Megatron-LM: tensor_parallel/random.py")
@@ -180,8 +192,9 @@ SAVED = (
     masks_kept,
     mlp_kept,
     latents_kept,
+    attention_held,
     block_saved,
     layer_saved,
-    dense_layer_less,
+    dense_layer_saved,
     checkpoint_saved,
 )

@@ -21,9 +21,11 @@ def layer_held(saved_activations: Any, layers: Any) -> Any:
 
 
 @term("byte", per={"role"}, during={"train"}, source=LAYERS)
-def dense_held_less(dense_layer_less: Any, recomputed_share: Any, tokens: Any) -> Any:
-    """What a dense layer holds less than one with experts; a checkpoint is the same in both."""
-    return (1 - recomputed_share) * dense_layer_less * tokens
+def dense_layer_held(
+    layer_held: Any, recomputed_share: Any, layer_saved: Any, dense_layer_saved: Any, tokens: Any
+) -> Any:
+    """The same of a dense layer, in a model with experts; a checkpoint is the same in both."""
+    return layer_held - (1 - recomputed_share) * (layer_saved - dense_layer_saved) * tokens
 
 
 @term("layer", per={"role", "stage"}, during={"train"}, source=BLOCK)
@@ -43,14 +45,14 @@ def dense_held_in_flight(dense_in_flight: Any, stage_dense_layers: Any, recomput
 @term("byte", per={"role"}, during={"train"}, source=BLOCK)
 def block_less(layer_held: Any, checkpoint_saved: Any, tokens: Any) -> Any:
     """What a layer that is recomputed holds less than one that is not."""
-    return layer_held - checkpoint_saved * tokens
+    return maths.maximum(layer_held - checkpoint_saved * tokens, 0)
 
 
 @trained_on_stage(live=span("forward_layers", "backward_last_layer"), source=SCHEDULE)
 def held_activations(
     layer_held: Any,
     layers_at_loss: Any,
-    dense_held_less: Any,
+    dense_layer_held: Any,
     dense_held_in_flight: Any,
     block_less: Any,
     block_layers: Any,
@@ -58,8 +60,8 @@ def held_activations(
 ) -> Any:
     """Of all micro-batches in flight."""
     return (
-        layer_held * layers_at_loss
-        - dense_held_less * dense_held_in_flight
+        layer_held * (layers_at_loss - dense_held_in_flight)
+        + dense_layer_held * dense_held_in_flight
         - block_less * block_layers * pieces_in_flight
     )
 
@@ -70,27 +72,30 @@ def held_beside_loss(layer_held: Any, layers_in_flight: Any, layers_at_loss: Any
     return layer_held * (layers_in_flight - layers_at_loss)
 
 
+@term("layer", per={"role", "stage"}, during={"train"}, source=SCHEDULE)
+def dense_of_others(
+    dense_held_in_flight: Any, experts: Any, stage_dense_layers: Any, recomputed_layers_a_piece: Any
+) -> Any:
+    """Of those dense layers, the ones of other micro-batches."""
+    return maths.maximum(
+        dense_held_in_flight - (experts > 0) * maths.maximum(stage_dense_layers - recomputed_layers_a_piece, 0), 0
+    )
+
+
 @trained_on_stage(live=at("backward_first_layer", "backward_end"), source=SCHEDULE)
 def held_of_others(
     layer_held: Any,
     layers_of_others: Any,
-    dense_held_less: Any,
-    dense_held_in_flight: Any,
-    experts: Any,
-    stage_dense_layers: Any,
-    recomputed_layers_a_piece: Any,
+    dense_layer_held: Any,
+    dense_of_others: Any,
     block_less: Any,
     block_layers: Any,
     pieces_in_flight: Any,
 ) -> Any:
     """Of other micro-batches, when one is nearly done."""
     return (
-        layer_held * layers_of_others
-        - dense_held_less
-        * maths.maximum(
-            dense_held_in_flight - (experts > 0) * maths.maximum(stage_dense_layers - recomputed_layers_a_piece, 0),
-            0,
-        )
+        layer_held * (layers_of_others - dense_of_others)
+        + dense_layer_held * dense_of_others
         - block_less * block_layers * (pieces_in_flight - 1)
     )
 
@@ -207,12 +212,13 @@ def placeholder_gradients(
 
 TRAINING = (
     layer_held,
-    dense_held_less,
+    dense_layer_held,
     block_layers,
     dense_held_in_flight,
     block_less,
     held_activations,
     held_beside_loss,
+    dense_of_others,
     held_of_others,
     held_outputs,
     forward_working_set,
