@@ -126,7 +126,7 @@ def scenario(row: Row) -> Scenario:
             "optimizer": "megatron-adam",
             "adapter": "full",
             "recompute": recompute(a),
-            "attention": "megatron-unfused" if unfused else "flash",
+            "attention": "megatron-unfused" if unfused else "megatron-fused",
             "packing": "equal",
             "loss": "megatron-d98e8a6",
             "layers": "megatron",

@@ -12,7 +12,7 @@ COMPONENTS = {
     "optimizer": "megatron-adam",
     "adapter": "full",
     "recompute": "none",
-    "attention": "flash",
+    "attention": "megatron-fused",
     "packing": "equal",
     "loss": "megatron-d98e8a6",
     "layers": "megatron",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from alignsim import Architecture, Batch, Const, Scenario, Term
+from alignsim import Algorithm, Architecture, Batch, Const, Scenario, Term, default_registry
 
 SHAPE = {"layers": 3, "hidden": 128, "heads": 4, "kv_heads": 2, "ffn": 384, "vocab": 64}
 CHOICES = {
@@ -44,3 +44,13 @@ def worked(term: Term, *values: Any, **named: Any) -> Any:
     constants = {p.name: p.default.as_given().value for p in parameters if isinstance(p.default, Const)}
     bound = inspect.signature(term.formula.function).bind_partial(*values, **named)
     return term(**{**constants, **bound.arguments})
+
+
+def losses(algorithm: Algorithm, preferred: str = "", registry: Any = None) -> dict[str, str]:
+    """Return, by place, a loss path of a kind that an algorithm works with: the preferred one where it is of that."""
+    paths = [c for c in (registry or default_registry()).components.values() if c.slot.name == "loss"]
+    paths.sort(key=lambda path: path.name != preferred)
+    return {
+        place: next(path.name for path in paths if path.kinds.intersection(kinds))
+        for place, kinds in algorithm.needs.items()
+    }

@@ -23,11 +23,17 @@ ANCHORED_RLOO = Algorithm(
         "update": {"policy": "train"},
     },
     model_of={"anchor": "policy"},
+    scalar_heads=["reward"],
     numbers={
         "rows_per_sample": Given(1, source="one row a sample"),
         "input_bytes": Given(24, "byte/token", source=f"{SOURCE}: ids and mask in 64 bits, advantages in 32, old logs"),
     },
     terms=[average_weights],
+    needs={
+        "policy.loss": "log-probabilities of tokens",
+        "anchor.loss": "log-probabilities of tokens",
+        "reward.loss": "values",
+    },
     source="the team's trainer, after Ahmadian et al. 2024 (RLOO)",
 )
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from alignsim.algorithm import Activity, Algorithm
     from alignsim.architecture import Architecture
     from alignsim.batch import Batch
-    from alignsim.component import Component, Limit, Slot, Stage
+    from alignsim.component import Component, Slot, Stage
     from alignsim.discovery import load_file, scan
     from alignsim.errors import AlignSimError, InvalidInput, Origin, Problem, UnknownName
     from alignsim.explain import Explanation, explain
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from alignsim.hardware import Accelerator, Cluster, Node
     from alignsim.hookspecs import hookimpl
     from alignsim.layout import Layout, Place
+    from alignsim.limits import Limit
     from alignsim.parts import Parts
     from alignsim.plan import Plan
     from alignsim.question import Question
@@ -57,7 +58,7 @@ _HOME = {  # name -> the module that it is in; empty for a module
     "Inputs": "given",
     "InvalidInput": "errors",
     "Layout": "layout",
-    "Limit": "component",
+    "Limit": "limits",
     "Node": "hardware",
     "Of": "term",
     "Origin": "errors",

@@ -103,6 +103,15 @@ def _orders(order: Mapping[str, Iterable[str]]) -> Mapping[str, tuple[str, ...]]
     return frozen({phase: tuple(events) for phase, events in order.items()})
 
 
+def wanted(needs: Mapping[str, str | Iterable[str]]) -> Mapping[str, tuple[str, ...]]:
+    """Return what is needed by place, each as several kinds of which any will do."""
+    return frozen({place: (kinds,) if isinstance(kinds, str) else tuple(kinds) for place, kinds in needs.items()})
+
+
+def _names(roles: Iterable[str]) -> tuple[str, ...]:
+    return tuple(roles)
+
+
 @attrs.frozen(kw_only=True)
 class Algorithm:
     """Who does what when.
@@ -116,8 +125,10 @@ class Algorithm:
         order: phase -> its events as ``role.moment``, where they do not simply follow role by role.
         concurrent: groups of phases that run at the same time.
         model_of: role -> the role whose model it runs (a rollout engine runs the policy's).
+        scalar_heads: roles whose model gives one number a token: critics, reward models.
         numbers: constants of its own, such as the rows that a sample takes.
         terms: terms of its own.
+        needs: the kinds of filling that a role works with, any of which will do, by ``role.slot``.
         source: the paper or the code it follows.
 
     Raises:
@@ -129,8 +140,10 @@ class Algorithm:
     order: Mapping[str, tuple[str, ...]] = attrs.field(factory=FrozenDict, converter=_orders)
     concurrent: tuple[tuple[str, ...], ...] = ()
     model_of: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
+    scalar_heads: tuple[str, ...] = attrs.field(default=(), converter=_names)
     numbers: Mapping[str, Given] = attrs.field(factory=FrozenDict, converter=frozen)
     terms: tuple[Any, ...] = ()
+    needs: Mapping[str, tuple[str, ...]] = attrs.field(factory=FrozenDict, converter=wanted)
     source: str = ""
 
     def __attrs_post_init__(self) -> None:
@@ -166,6 +179,15 @@ class Algorithm:
         for role in {*self.model_of, *self.model_of.values()}:
             if role not in self.roles:
                 yield Problem("model_of", f"no role {role!r}; {suggestion(role, self.roles)}")
+        for place in self.needs:
+            role, dot, slot = place.partition(".")
+            if not (dot and slot.isidentifier()):
+                yield Problem(f"needs[{place!r}]", "is spelt role.slot, such as 'policy.loss'")
+            elif role not in self.roles:
+                yield Problem(f"needs[{place!r}]", f"no role {role!r}; {suggestion(role, self.roles)}")
+        for role in self.scalar_heads:
+            if role not in self.roles:
+                yield Problem("scalar_heads", f"no role {role!r}; {suggestion(role, self.roles)}")
 
     @property
     def roles(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from attrs import field
 
 from alignsim.errors import InvalidInput, Problem, UnitError, suggestion
 from alignsim.given import Given, Inputs, as_count, as_flag, at_least, described
+from alignsim.limits import SWITCH
 
 HEADS = ("language-model", "scalar")
 
@@ -39,7 +40,15 @@ def _as_head(value: Any) -> str:
 
 
 _OWNED = {
-    "experts": ("experts_per_token", "expert_ffn", "expert_bias", "router_bias", "dense_layers", "shared_experts"),
+    "experts": (
+        "experts_per_token",
+        "expert_ffn",
+        "expert_bias",
+        "router_bias",
+        "router_in_32_bits",
+        "dense_layers",
+        "shared_experts",
+    ),
     "shared_experts": ("shared_ffn", "shared_gate"),
     "kv_lora_rank": ("q_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"),
 }
@@ -71,18 +80,25 @@ class Architecture(Inputs):
         max_positions: the longest sequence that it was made for; 0 where unknown.
         gated: the MLP has a gate (three matrices, SwiGLU, GeGLU), not two matrices.
         qkv_bias: the projections to query, key and value have biases.
+        fused_qkv: one projection gives all three, and values stay a view of it (rotary queries and keys are copies).
         output_bias: the projection out of attention has one.
         written_out_gelu: the activation is GELU written out as several operations (GPT-2, Phi).
+        relu: the activation is ReLU, which keeps nothing but its result (OPT).
         mlp_bias: the matrices of dense MLPs have biases.
         norms: normalisations of the residual width in a layer: 2; 4 around both blocks; 1 in some parallel layers.
         rms_norm: they are RMSNorm, not LayerNorm.
         norm_weight: they have a weight.
         scales_in_32_bits: they multiply by it in 32 bits, before they give the width its format back (Gemma, OLMo 2).
+        norm_in_32_bits: they are LayerNorm of a copy in 32 bits (OLMo).
+        written_out_norm: they are LayerNorm written out as several operations in 32 bits (Cohere).
         norm_bias: they have a bias.
         parallel: attention and MLP read the same input side by side.
         qk_norm: each query and key head is normalised, by one weight a width of head.
         qk_norm_full: query and key are normalised over all their heads together.
         attention_sinks: each head has a learned sink.
+        narrow_softmax: written out, the softmax of scores has the format of arithmetic, not 32 bits (GPT-2).
+        caps_scores: scores go through a tangent that keeps them within bounds (Gemma 2).
+        caps_logits: so do logits.
         window: tokens that a sliding-window layer (or one with chunked attention) looks back.
         window_layers: how many layers do so.
         experts: routed experts in a layer that has them.
@@ -90,6 +106,7 @@ class Architecture(Inputs):
         expert_ffn: inner width of one routed expert.
         expert_bias: the matrices of routed experts have biases.
         router_bias: the router has a learned bias.
+        router_in_32_bits: the router multiplies in 32 bits (DeepSeek, GLM-4.5).
         shared_experts: experts that every token passes.
         shared_ffn: inner width of one shared expert.
         shared_gate: the shared experts are weighed by a gate of their own.
@@ -123,18 +140,25 @@ class Architecture(Inputs):
     max_positions: int = field(default=0, converter=as_count, validator=at_least(0))
     gated: bool = field(default=True, converter=as_flag)
     qkv_bias: bool = field(default=False, converter=as_flag)
+    fused_qkv: bool = field(default=False, converter=as_flag)
     output_bias: bool = field(default=False, converter=as_flag)
+    relu: bool = field(default=False, converter=as_flag)
     mlp_bias: bool = field(default=False, converter=as_flag)
     norms: int = field(default=2, converter=as_count, validator=at_least(0))
     rms_norm: bool = field(default=True, converter=as_flag)
     norm_weight: bool = field(default=True, converter=as_flag)
     scales_in_32_bits: bool = field(default=False, converter=as_flag)
     written_out_gelu: bool = field(default=False, converter=as_flag)
+    norm_in_32_bits: bool = field(default=False, converter=as_flag)
+    written_out_norm: bool = field(default=False, converter=as_flag)
     norm_bias: bool = field(default=False, converter=as_flag)
     parallel: bool = field(default=False, converter=as_flag)
     qk_norm: bool = field(default=False, converter=as_flag)
     qk_norm_full: bool = field(default=False, converter=as_flag)
     attention_sinks: bool = field(default=False, converter=as_flag)
+    narrow_softmax: bool = field(default=False, converter=as_flag)
+    caps_scores: bool = field(default=False, converter=as_flag)
+    caps_logits: bool = field(default=False, converter=as_flag)
     window: int = field(default=0, converter=as_count, validator=at_least(0))
     window_layers: int = field(default=0, converter=as_count, validator=at_least(0))
     experts: int = field(default=0, converter=as_count, validator=at_least(0))
@@ -142,6 +166,7 @@ class Architecture(Inputs):
     expert_ffn: int = field(default=0, converter=as_count, validator=at_least(0))
     expert_bias: bool = field(default=False, converter=as_flag)
     router_bias: bool = field(default=False, converter=as_flag)
+    router_in_32_bits: bool = field(default=False, converter=as_flag)
     shared_experts: int = field(default=0, converter=as_count, validator=at_least(0))
     shared_ffn: int = field(default=0, converter=as_count, validator=at_least(0))
     shared_gate: bool = field(default=False, converter=as_flag)
@@ -162,7 +187,8 @@ class Architecture(Inputs):
 
     def numbers(self) -> dict[str, Given]:
         """Return the numbers by name; ``scalar_head`` stands for ``head``, and ``parameters`` is there if stated."""
-        scalar = Given(float(self.head == "scalar"), source=self.sources.get("head", self.source))
+        source = self.sources.get("head", self.source)
+        scalar = Given(float(self.head == "scalar"), source=source, limits=(SWITCH,))
         return {**super().numbers(), "scalar_head": scalar}
 
     def with_scalar_head(self, *, name: str | None = None, parameters: int | None = None) -> Architecture:
@@ -214,6 +240,9 @@ class Architecture(Inputs):
     def _at_odds(self) -> Iterator[Problem]:
         if self.rms_norm and self.norm_bias:
             yield Problem("norm_bias", "is true, but RMSNorm has no bias; say rms_norm=False for LayerNorm")
+        for name in ("norm_in_32_bits", "written_out_norm"):
+            if self.rms_norm and getattr(self, name):
+                yield Problem(name, "is true, but only of LayerNorm; say rms_norm=False with it")
         if self.qk_norm and self.qk_norm_full:
             yield Problem("qk_norm_full", "is true, and so is qk_norm; a model has one or the other")
         for owner, owned in _OWNED.items():

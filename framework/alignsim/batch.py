@@ -8,7 +8,11 @@ from typing import Any
 import attrs
 
 from alignsim.errors import Problem
-from alignsim.given import Inputs, as_count, at_least, described
+from alignsim.given import Inputs, as_count, at_least, described, within
+from alignsim.limits import COUNT, SIZE, Limit
+
+POSITIONS = Limit("learned_positions", because="the model has learned so many positions, and no more", least=None)
+PROMPT = Limit("sequence_tokens", because="it is a part of the sequence", least=None)
 
 
 def _maybe_count(value: Any) -> Any:
@@ -30,11 +34,11 @@ class Batch(Inputs):
     """
 
     micro_batch: int | None = attrs.field(default=None, converter=_maybe_count, validator=at_least(1))
-    sequence_tokens: int | None = attrs.field(default=None, converter=_maybe_count, validator=at_least(1))
-    prompt_tokens: int | None = attrs.field(default=None, converter=_maybe_count, validator=at_least(0))
+    sequence_tokens: int | None = attrs.field(default=None, converter=_maybe_count, validator=within(COUNT, POSITIONS))
+    prompt_tokens: int | None = attrs.field(default=None, converter=_maybe_count, validator=within(SIZE, PROMPT))
     accumulation_steps: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
     rollout_sequences: int | None = attrs.field(default=None, converter=_maybe_count, validator=at_least(1))
-    rollout_tokens: int | None = attrs.field(default=None, converter=_maybe_count, validator=at_least(0))
+    rollout_tokens: int | None = attrs.field(default=None, converter=_maybe_count, validator=within(SIZE, POSITIONS))
 
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with several sizes together."""

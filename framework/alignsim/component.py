@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
 
+from alignsim.algorithm import wanted
 from alignsim.errors import CompositionError, Problem
 from alignsim.frozen import FrozenDict, frozen
+from alignsim.limits import Limit
 from alignsim.term import Const, Term
 
 NONE = "none"
@@ -40,6 +42,9 @@ class Slot:
         promises: the names that whatever fills it provides to the other terms, each with its unit.
         counts: those of them that must not be lost: each must be read, be in a group or take up a resource.
         required_for: roles with one of these activities must have it filled (``none`` is a filling).
+        open_to: roles with one of these take a filling that is chosen for all, and need none.
+        limits: what the numbers that it promises are held to, whatever fills it but ``none``.
+        kinds: what its fillings may be for, by name, each in words; a plugin may bring another.
         about: one line for people.
     """
 
@@ -47,6 +52,9 @@ class Slot:
     promises: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
     counts: frozenset[str] = frozenset()
     required_for: frozenset[str] = frozenset()
+    open_to: frozenset[str] = frozenset()
+    limits: Mapping[str, Limit] = attrs.field(factory=FrozenDict, converter=frozen)
+    kinds: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
     about: str = ""
 
     @property
@@ -56,21 +64,12 @@ class Slot:
         return Component(name=NONE, slot=self, defaults=defaults, source="chosen: nothing fills this slot")
 
 
-@attrs.frozen
-class Limit:
-    """What a component asks of a number: to be at most so much.
-
-    Attributes:
-        most: the most that the number may be.
-        because: why, and what to choose instead.
-    """
-
-    most: float
-    because: str
-
-
 def _constants(defaults: Mapping[str, Any]) -> Mapping[str, Const]:
     return frozen({name: value if isinstance(value, Const) else Const(value) for name, value in defaults.items()})
+
+
+def _kinds(value: str | Iterable[str]) -> frozenset[str]:
+    return frozenset([value] if isinstance(value, str) else value)
 
 
 @attrs.frozen(kw_only=True)
@@ -83,9 +82,12 @@ class Component:
         terms: its formulas.
         defaults: numbers by name, each a :class:`Const` with its source.
         stages: the kinds of rank that it tells apart, if it is an engine that does.
-        limits: numbers by name that must not be larger than it can do, such as a layout's; without them, no limit.
+        limits: what it asks of numbers, by name: its own, or others such as a layout's; without them, nothing.
         source: the code, version or paper that it follows.
         never: activities that a role with it cannot have, each with the reason.
+        kinds: what it is for, by name, where an algorithm or a component needs a kind; empty if it says nothing.
+        needs: the kinds of other fillings that it works with, any of which will do: by slot for its own role,
+            by ``model_of.slot`` for the role on whose weights it runs.
         left_out: what it does not count, one line each, for people.
 
     Raises:
@@ -100,6 +102,8 @@ class Component:
     limits: Mapping[str, Limit] = attrs.field(factory=FrozenDict, converter=frozen)
     source: str = ""
     never: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
+    kinds: frozenset[str] = attrs.field(default=frozenset(), converter=_kinds)
+    needs: Mapping[str, tuple[str, ...]] = attrs.field(factory=FrozenDict, converter=wanted)
     left_out: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from alignsim.bounds import bounded
 from alignsim.errors import CompositionError, MissingInput, Problem, UnusedInput, near, suggestion
 from alignsim.frozen import frozen
 from alignsim.graph import Node, TermGraph
@@ -55,12 +56,15 @@ class _Composer:
             inputs = tuple(self._input(path, term, scope, name, marker) for name, marker in parameters)
             self.nodes[path] = Node(path, "term", term.unit, inputs, term, None, scope)
         self._stop_on(MissingInput)
+        self.numbers = bounded(self.parts, self.numbers, self.terms, self.nodes.values())
         for node in self.totals.nodes():
             if node.path in self.terms or node.path in self.numbers:
                 raise CompositionError(Problem(node.path, "is the name of a resource's total; call it something else"))
             self.nodes[node.path] = node
             self.read.update(node.inputs)
-        for path in sorted(self.read & set(self.numbers)):
+        read = self.read & set(self.numbers)
+        read |= {name for path in read for limit in self.numbers[path].limits for name in limit.names}
+        for path in sorted(read):
             number = self.numbers[path]
             self.nodes[path] = Node(path, "given", number.unit, term=self.overridden.get(path), given=number)
         self._read_totals()

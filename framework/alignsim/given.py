@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from numbers import Real
 from typing import Any, TypeVar, cast
 
@@ -10,6 +11,7 @@ import attrs
 
 from alignsim.errors import InvalidInput, Origin, Problem, UnitError, suggestion
 from alignsim.frozen import FrozenDict, frozen
+from alignsim.limits import SWITCH, Limit
 from alignsim.units import dimension, measure, to_base
 
 T = TypeVar("T")
@@ -34,9 +36,7 @@ class Given:
         source: where the number is from: a data sheet, a paper, a default with its version, ``user``.
         obtained: how: ``stated``, ``vendor``, ``measured``, ``inferred`` or ``default``.
         origin: the file and line it was read from.
-        least: the least that it may be, as a count or a size; a sweep refuses less.
-        most: the most that a component can do with; a sweep refuses more.
-        because: who sets that limit, and why.
+        limits: what it is held to, by one configuration and by every row of a sweep.
     """
 
     value: float
@@ -46,9 +46,7 @@ class Given:
     source: str = "user"
     obtained: str = "stated"
     origin: Origin | None = None
-    least: float | None = None
-    most: float | None = None
-    because: str = ""
+    limits: tuple[Limit, ...] = ()
 
     def at(self, end: str) -> float:
         """Return the value at the ``low``, ``expected`` or ``high`` end of the range."""
@@ -156,25 +154,32 @@ def _measured(value: Any, unit: str) -> Given:
 
 
 @attrs.frozen
-class AtLeast:
-    """An attrs validator for numbers that are at least ``least``; None passes."""
+class Within:
+    """An attrs validator for numbers within limits; None passes. What those say of other numbers is told later."""
 
-    least: float
+    limits: tuple[Limit, ...]
 
     def __call__(self, _: Any, field: attrs.Attribute[Any], value: Any) -> None:
-        """Refuse a number that is less.
+        """Refuse a number that is not.
 
         Raises:
-            InvalidInput: it is.
+            InvalidInput: it is not.
         """
         number = value.value if isinstance(value, Given) else value
-        if number is not None and number < self.least:
-            raise InvalidInput(Problem(field.name, f"must be at least {self.least:g}, got {number:g}"))
+        for limit in self.limits if number is not None else ():
+            for words, broken in limit.rules(number):
+                if broken:
+                    raise InvalidInput(Problem(field.name, limit.message(words, f"{number:g}")))
+
+
+def within(*limits: Limit) -> Any:
+    """Return an attrs validator for numbers within limits; None passes."""
+    return Within(limits)
 
 
 def at_least(least: float) -> Any:
     """Return an attrs validator for numbers that are at least ``least``; None passes."""
-    return AtLeast(least)
+    return within(Limit(least=least))
 
 
 def above(least: float) -> Callable[[Any, Any, Any], None]:
@@ -236,6 +241,11 @@ def _field_problems(owner: str, field: attrs.Attribute[Any], value: Any) -> list
     return []
 
 
+@cache
+def _counted(limit: Limit, whole: bool) -> Limit:
+    return attrs.evolve(limit, whole=whole)
+
+
 @described
 @attrs.frozen(kw_only=True)
 class Inputs:
@@ -260,6 +270,12 @@ class Inputs:
             if isinstance(value, Given):
                 found[field.name] = value if value.source != "user" else attrs.evolve(value, source=source)
             elif isinstance(value, bool | int | float):
-                least = field.validator.least if isinstance(field.validator, AtLeast) else None
-                found[field.name] = Given(float(value), source=source, least=least)
+                found[field.name] = Given(float(value), source=source, limits=self._limits(field, value))
         return found
+
+    def _limits(self, field: attrs.Attribute[Any], value: float) -> tuple[Limit, ...]:
+        """What a number of a field is held to; what is whole stays whole."""
+        if isinstance(value, bool):
+            return (SWITCH,)
+        stated = field.validator.limits if isinstance(field.validator, Within) else ()
+        return tuple(_counted(limit, isinstance(value, int)) for limit in stated)

@@ -10,6 +10,7 @@ import attrs
 
 from alignsim.errors import CycleError, InvalidInput, Problem, UnknownName
 from alignsim.given import Given
+from alignsim.limits import Limit
 from alignsim.scope import Scope
 from alignsim.term import Term
 
@@ -113,6 +114,16 @@ class TermGraph:
     def givens(self) -> dict[str, Given]:
         """The numbers that come from outside, by path."""
         return {path: node.given for path, node in self.nodes.items() if node.given is not None}
+
+    @cached_property
+    def limits(self) -> Mapping[str, tuple[tuple[str, Limit], ...]]:
+        """By path of a given, the limits that it takes part in: its own, and those of others that refer to it."""
+        found: dict[str, dict[tuple[str, Limit], None]] = {}
+        for path, number in self.givens.items():
+            for limit in number.limits:
+                for each in (path, *limit.names):
+                    found.setdefault(each, {})[path, limit] = None
+        return {path: tuple(limits) for path, limits in found.items()}
 
     def input_path(self, name: str) -> str:
         """Return the path of the given that ``name`` means: a path, or ``role.name`` of a role's model or place.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from alignsim.errors import CompositionError, DuplicateName, Problem, UnitError
+from alignsim.errors import DuplicateName, Problem, UnitError
 from alignsim.given import Given, given
 from alignsim.parts import Parts
 from alignsim.placing import Placed
@@ -22,7 +22,7 @@ def numbers(parts: Parts, terms: Mapping[str, Placed]) -> dict[str, Given]:
 
     Raises:
         DuplicateName: two components of one role have different defaults for a name.
-        CompositionError: a number is larger than a component can do with.
+        UnitError: a bare number whose unit nobody can know.
     """
     found = dict(parts.facts)
     for role, fillings in parts.components.items():
@@ -46,28 +46,7 @@ def numbers(parts: Parts, terms: Mapping[str, Placed]) -> dict[str, Given]:
             spelt = " and ".join(sorted(unit or "a plain number" for unit in meant))
             raise UnitError(Problem(path, f"needs its unit: {name!r} is in {spelt} here", number.origin))
         found[path] = _in_unit(number, min(meant, default=""))
-    _limit(parts, found)
     return found
-
-
-def _limit(parts: Parts, found: dict[str, Given]) -> None:
-    """Hold every number to the least of the limits that components of its roles set."""
-    problems: dict[str, Problem] = {}
-    for role, fillings in sorted(parts.components.items()):
-        for _, component in sorted(fillings.items()):
-            for name, limit in component.limits.items():
-                path = next((path for path in parts.scope(role=role).lookups(name) if path in found), None)
-                if path is None:
-                    continue
-                number = found[path]
-                because = f"with {component.slot.name} {component.name!r}: {limit.because}"
-                if number.value > limit.most:
-                    message = f"must be at most {limit.most:g} {because}; got {number.value:g}"
-                    problems.setdefault(path, Problem(path, message, number.origin))
-                if number.most is None or limit.most < number.most:
-                    found[path] = attrs.evolve(number, most=limit.most, because=because)
-    if problems:
-        raise CompositionError(problems.values())
 
 
 def from_const(constant: Const, where: str) -> Given:

@@ -18,6 +18,8 @@ from alignsim.scope import Scope, parse
 from alignsim.term import Term
 
 _USUAL = Place()
+MODEL_OF = "model_of."
+"""What is needed of the role whose model another one runs, as components spell it."""
 
 
 @attrs.frozen(kw_only=True)
@@ -139,12 +141,15 @@ class Parts:
         return [stage.name for p in pools for stage in self.stages(p)] or (None,)
 
     def offers(self) -> Iterator[tuple[Term, tuple[str, ...]]]:
-        """Yield every term with the roles it is for: components' own, then those for every role."""
-        chosen: dict[int, tuple[Term, list[str]]] = {}
+        """Yield every term with the roles it is for: components' own, then those for every role.
+
+        A term that several components of a role bring is there once.
+        """
+        chosen: dict[int, tuple[Term, dict[str, None]]] = {}
         for role in self.algorithm.roles:
             for component in self.components.get(role, {}).values():
                 for term in component.terms:
-                    chosen.setdefault(id(term), (term, []))[1].append(role)
+                    chosen.setdefault(id(term), (term, {}))[1][role] = None
         yield from ((term, tuple(roles)) for term, roles in chosen.values())
         yield from ((term, self.algorithm.roles) for term in dict.fromkeys(self.terms) if id(term) not in chosen)
 
@@ -167,6 +172,7 @@ class Parts:
                 for activity in sorted(set(component.never) & self.algorithm.activities(role)):
                     who = f"{component.slot.name} {component.name!r} is not for a role that does {activity!r}"
                     yield Problem(f"{role}.{component.slot.name}", f"{who}: {component.never[activity]}")
+        yield from self._unsuited()
         processes: dict[str, str] = {}
         for role in roles:
             place = self.place(role)
@@ -175,6 +181,40 @@ class Parts:
                 yield Problem(f"{role}.process", f"process {place.process!r} cannot be on two pools, {both}")
         for path in self.givens:
             yield from self._misplaced(path)
+
+    def _unsuited(self) -> Iterator[Problem]:
+        """Yield fillings of another kind than the algorithm, or another filling, works with."""
+        for place, kinds in self.algorithm.needs.items():
+            role, _, slot = place.partition(".")
+            yield from self._other_kind(f"algorithm {self.algorithm.name}", place, role, slot, kinds)
+        for role, fillings in self.components.items():
+            for component in fillings.values():
+                who = f"{component.slot.name} {component.name!r}"
+                for place, kinds in component.needs.items():
+                    owner, slot = role, place
+                    if place.startswith(MODEL_OF):
+                        slot, owner = place.removeprefix(MODEL_OF), self.algorithm.model_of.get(role, role)
+                        apart = self._apart(role, owner)
+                        if apart:
+                            yield Problem(f"{role}.{component.slot.name}", f"{who} has no weights of its own: {apart}")
+                            continue
+                    yield from self._other_kind(who, f"{role}.{component.slot.name}", owner, slot, kinds)
+
+    def _other_kind(self, who: str, place: str, role: str, slot: str, kinds: Iterable[str]) -> Iterator[Problem]:
+        filling = self.components.get(role, {}).get(slot)
+        if filling is not None and filling.kinds and not filling.kinds.intersection(kinds):
+            wanted, got = " or ".join(kinds), " and ".join(sorted(filling.kinds))
+            yield Problem(place, f"{who} needs as {slot} of {role!r} {wanted}; {filling.name!r} is for {got}")
+
+    def _apart(self, role: str, owner: str) -> str:
+        """Why a role cannot run on another's weights; empty if it can."""
+        if owner == role:
+            return f"{role!r} runs no other role's model"
+        if self.models.get(role) != self.models.get(owner):
+            return f"{role!r} has another model than {owner!r}"
+        if self.place(role) != self.place(owner):
+            return f"{role!r} is not where {owner!r} is"
+        return ""
 
     def _misplaced(self, path: str) -> Iterator[Problem]:
         _, owner, phase, stage = parse(path)

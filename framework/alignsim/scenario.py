@@ -57,7 +57,9 @@ class Scenario(Question):
 
     Attributes:
         algorithm: who does what when.
-        models: role -> model. A role that is left out has the model of the role that the algorithm names for it.
+        models: role -> model. A role that is left out has the model of the role that the algorithm names for it. A
+            model that is only named gets a scalar head where the algorithm says that the role has one; an
+            :class:`Architecture` is taken as it is.
         accelerator: the device of every pool, or pool -> device.
         layout: how models are spread; ``layouts`` says otherwise for some roles.
         batch: how much work there is at once.
@@ -95,11 +97,7 @@ class Scenario(Question):
         if wrong:
             raise InvalidInput(wrong)
         _set(self, "algorithm", registry.resolve("algorithms", self.algorithm, "Scenario.algorithm"))
-        _set(
-            self,
-            "models",
-            {r: registry.resolve("architectures", m, f"Scenario.models[{r!r}]") for r, m in self.models.items()},
-        )
+        _set(self, "models", {role: self._named(role, model) for role, model in self.models.items()})
         if isinstance(self.accelerator, Mapping):
             _set(
                 self,
@@ -125,6 +123,15 @@ class Scenario(Question):
         if problems:
             raise InvalidInput(problems)
         _set(self, "givens", givens)
+
+    def _named(self, role: str, model: Architecture | str) -> Architecture:
+        found: Architecture = self.registry.resolve("architectures", model, f"Scenario.models[{role!r}]")
+        if not isinstance(model, str) or role not in self.algorithm.scalar_heads or found.head == "scalar":
+            return found
+        try:
+            return found.with_scalar_head()
+        except InvalidInput as error:
+            raise error.inside(f"models[{role!r}]") from None
 
     def _mistyped(self) -> Iterator[Problem]:
         layout: Any = self.layout
@@ -257,9 +264,8 @@ class Scenario(Question):
         for key, component in self.components.items():
             owner, _, slot = key.rpartition(".")
             wanted = component.slot.required_for
-            if (
-                not owner and (not wanted or wanted & doing) and f"{role}.{slot}" not in self.components
-            ) or owner == role:
+            takes = not wanted or bool((wanted | component.slot.open_to) & doing)
+            if owner == role or (not owner and takes and f"{role}.{slot}" not in self.components):
                 found[slot] = component
         return found
 

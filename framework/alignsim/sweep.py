@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from alignsim.errors import InvalidInput, Problem, UnknownName
-from alignsim.given import EXACT, Given
+from alignsim.given import EXACT
 from alignsim.graph import Node
 from alignsim.kernel import Column, Kernel, check_finite
 from alignsim.plan import Plan
@@ -79,17 +79,19 @@ def sweep(plan: Plan, columns: Mapping[str, Any]) -> Sweep:
     if not columns:
         raise InvalidInput("nothing varies; name at least one input, such as tensor=[1, 2, 4, 8]")
     found: dict[str, Column] = {}
+    spelt: dict[str, str] = {}
     for name, values in columns.items():
         path = plan.graph.input_path(name)
         if path in found:
             raise InvalidInput(Problem(name, f"is {path}, which another column sets already"))
-        column = as_column(name, [values] if isinstance(values, int | float) else values)
-        found[path] = _in_domain(name, column, plan.graph.nodes[path].given)
+        found[path] = as_column(name, [values] if isinstance(values, int | float) else values)
+        spelt[path] = name
     rows = max(len(column) for column in found.values())
     uneven = {name: len(column) for name, column in found.items() if len(column) not in (1, rows)}
     if uneven:
         raise InvalidInput(f"columns differ in length: {uneven} beside {rows}; use alignsim.grid for all combinations")
     full = {path: np.ascontiguousarray(np.broadcast_to(column, rows)) for path, column in found.items()}
+    _hold(plan, full, spelt)
     used = {path: column for path, column in full.items() if path in plan.inputs}
     for path in full.keys() - used.keys():
         check_finite(path, full[path])
@@ -115,15 +117,34 @@ def grid(**axes: Any) -> dict[str, Column]:
     return {name: mesh.ravel() for name, mesh in zip(axes, np.meshgrid(*columns, indexing="ij"), strict=True)}
 
 
-def _in_domain(name: str, column: Column, number: Given | None) -> Column:
-    """Return the column, unless it has less of something than there can be, or more than a component can do with."""
-    least = float(column.min())
-    if number is not None and number.least is not None and least < number.least:
-        raise InvalidInput(Problem(name, f"must be at least {number.least:g}, got {least:g}"))
-    most = float(column.max())
-    if number is not None and number.most is not None and most > number.most:
-        raise InvalidInput(Problem(name, f"must be at most {number.most:g} {number.because}; got {most:g}"))
-    return column
+def _hold(plan: Plan, columns: Mapping[str, Column], spelt: Mapping[str, str]) -> None:
+    """Hold every row to the limits that what varies takes part in, its own and those of other numbers.
+
+    Raises:
+        InvalidInput: rows beyond a limit: the first of them is told, for every rule that is broken.
+    """
+    import numpy as np
+
+    graph = plan.graph
+    concerned = dict.fromkeys(pair for path in columns for pair in graph.limits.get(path, ()))
+    constant = {path: number.value for path, number in graph.givens.items()} if concerned else {}
+    problems: dict[tuple[str, str], Problem] = {}
+    for path, limit in concerned:
+        others = {name: columns.get(name, constant[name]) for name in limit.names}
+        value = columns.get(path, constant[path])
+        for rule, beyond in limit.rules(value, others):
+            if not isinstance(beyond, np.ndarray) or not beyond.any():
+                continue  # a rule about what does not vary was kept when the graph was composed
+            broken = beyond & np.isfinite(value)  # what is not finite is refused as such
+            if broken.any():
+                row = int(broken.argmax())
+                told = [f"{columns[path][row] if path in columns else value:g}"]
+                told += [f"{spelt.get(n, n)} {columns[n][row]:g}" for n in limit.names if n in columns]
+                name = spelt.get(path, path)
+                message = limit.message(rule, f"{' with '.join(told)} in row {row}")
+                problems.setdefault((name, rule), Problem(name, message))
+    if problems:
+        raise InvalidInput(problems.values())
 
 
 def as_column(name: str, values: Any) -> Column:

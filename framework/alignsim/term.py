@@ -14,6 +14,7 @@ import attrs
 from alignsim.errors import CompositionError, Origin, Problem, suggestion
 from alignsim.formula import Formula
 from alignsim.given import Given, given
+from alignsim.limits import SIZE, Limit
 from alignsim.schedule import Liveness, always
 
 DIMENSIONS = ("phase", "role", "stage", "model", "process", "pool")
@@ -24,7 +25,7 @@ class Const:
     """A parameter default: a constant that an input of the same name overrides.
 
     Unlike a number in a formula, it has a unit, a range and a source: ``Const("0.5 GiB", low="0.3 GiB",
-    high="1 GiB", unit="byte", source="...")``.
+    high="1 GiB", unit="byte", source="...")``. ``limit`` says what an input in its place may be, such as ``COUNT``.
     """
 
     value: Any
@@ -33,6 +34,7 @@ class Const:
     high: Any = None
     source: str = ""
     obtained: str = "default"
+    limit: Limit = SIZE
 
     def as_given(self) -> Given:
         """Return the constant as an input in base units."""

@@ -51,18 +51,27 @@ class Case:
             raise InvalidInput(wrong)
 
 
+@attrs.frozen
+class Refusal:
+    """A case that could not be predicted, and why."""
+
+    key: str
+    message: str
+
+
 @attrs.frozen(kw_only=True)
 class Validation:
     """A kind of file with measurements, by name, and how its content becomes cases.
 
     Attributes:
         name: what ``alignsim validate --source`` calls it.
-        cases: gives the cases of a file's content; what is wrong with it is told by :class:`InvalidInput`.
+        cases: gives the cases of a file's content, and a :class:`Refusal` for a row that is none; what is wrong with
+            all of it is told by :class:`InvalidInput`.
         about: what was measured, and how.
     """
 
     name: str
-    cases: Callable[[Any], Iterable[Case]]
+    cases: Callable[[Any], Iterable[Case | Refusal]]
     about: str = ""
 
 
@@ -114,14 +123,6 @@ class Row:
             "measured_phase": self.measured_phase,
             "phases": phases,
         }
-
-
-@attrs.frozen
-class Refusal:
-    """A case that could not be predicted, and why."""
-
-    key: str
-    message: str
 
 
 @attrs.frozen(kw_only=True)
@@ -206,8 +207,8 @@ class Comparison:
         }
 
 
-def compare(cases: Iterable[Case]) -> Comparison:
-    """Predict every case. One that is refused is kept as such.
+def compare(cases: Iterable[Case | Refusal]) -> Comparison:
+    """Predict every case. One that is refused, or was before, is kept as such.
 
     >>> cases = [Case(key="a", measured_peak=100.0, measured_phase="update", predict=lambda: {"update": 101.0})]
     >>> row = compare(cases).rows[0]
@@ -223,6 +224,9 @@ def compare(cases: Iterable[Case]) -> Comparison:
         if case.key in keys:
             raise InvalidInput(Problem(case.key, "is the key of two cases"))
         keys.add(case.key)
+        if isinstance(case, Refusal):
+            refused.append(case)
+            continue
         try:
             predicted = dict(case.predict())
         except PluginError:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from alignsim import Const
+from alignsim import Const, Limit
+from alignsim.limits import COUNT
 
-FP32 = Const(4, "byte", source="IEEE 754 binary32")
-BF16 = Const(2, "byte", source="bfloat16: the upper half of binary32")
-FP8 = Const(1, "byte", source="OCP 2023 (8-bit floating point): E4M3, E5M2")
-INT64 = Const(8, "byte", source="64-bit integers: token ids, labels, indices")
-BOOL = Const(1, "byte", source="one byte a truth value, as PyTorch stores them")
+FORMAT = Limit(least=0.125, because="a number has at least one bit")
+"""Of a number format, in bytes."""
 
-ONE_ROW = Const(1, "sequence", source="a sample is one row, unless the algorithm says otherwise")
+FP32 = Const(4, "byte", source="IEEE 754 binary32", limit=FORMAT)
+BF16 = Const(2, "byte", source="bfloat16: the upper half of binary32", limit=FORMAT)
+FP8 = Const(1, "byte", source="OCP 2023 (8-bit floating point): E4M3, E5M2", limit=FORMAT)
+INT64 = Const(8, "byte", source="64-bit integers: token ids, labels, indices", limit=FORMAT)
+BOOL = Const(1, "byte", source="one byte a truth value, as PyTorch stores them", limit=FORMAT)
+
+ONE_ROW = Const(1, "sequence", source="a sample is one row, unless the algorithm says otherwise", limit=COUNT)
 INPUTS = Const(24, "byte/token", source="token ids, labels and a mask in 64 bits, unless the algorithm says otherwise")
 
 TRACES = "measured: live storages of transformers 5.24, torch 2.13, counted by birth and death"

@@ -176,7 +176,7 @@ def _like(**parts: Any) -> Any:
 
 def test_a_lawful_run(run):
     assert_lawful(run)
-    assert len(LAWS) == 9
+    assert len(LAWS) == 11
 
 
 def test_less_than_nothing(run):
@@ -203,6 +203,17 @@ def test_more_that_takes_less(run):
 def test_a_range_the_wrong_way_round(run):
     with pytest.raises(AssertionError, match=r"device_resident is 21238336.0, 18238336.0, 13238336.0"):
         laws.ends_are_in_order(run.with_terms(turned))
+
+
+@term("parameter", per={"role"}, during={"train"}, replaces=True)
+def trainable_parameters(parameters, lora_rank):
+    return parameters + lora_rank * lora_rank
+
+
+def test_states_that_do_not_scale_with_rank(run):
+    squared = run.with_terms(trainable_parameters)
+    with pytest.raises(AssertionError, match=r"trainable_parameters is .* at once, twice, thrice policy.lora_rank"):
+        laws.trained_states_scale_with_rank(squared)
 
 
 def test_an_instant_that_the_totals_lose(run, monkeypatch):

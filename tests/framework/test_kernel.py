@@ -63,14 +63,23 @@ def plan_of(*outputs: str, **terms: tuple[Term, tuple[str, ...]]) -> Plan:
     return Plan.of(TermGraph(parts, nodes), outputs)
 
 
-def answers(plan: Plan, chunk: int = 4, **columns: Any) -> Mapping[str, Any]:
-    """The sweep's answers, after a comparison with one configuration at a time."""
+def answers(plan: Plan, chunk: int = 4, /, **columns: Any) -> Mapping[str, Any]:
+    """The sweep's answers."""
     constants = {path: value for path, value in zip(plan.inputs, plan.values(), strict=True) if path not in columns}
-    found = Kernel(plan, tuple(columns), constants).run(list(columns.values()), chunk=chunk)
-    for row in range(len(ROWS)):
-        expected = plan.evaluate(changes={path: float(column[row]) for path, column in columns.items()})
-        assert {path: column[row] for path, column in found.items()} == expected
-    return found
+    return Kernel(plan, tuple(columns), constants).run(list(columns.values()), chunk=chunk)
+
+
+def one_by_one(plan: Plan, **columns: Any) -> Mapping[str, list[float]]:
+    """The answers of one configuration at a time."""
+    rows = [
+        plan.evaluate(changes={path: float(column[row]) for path, column in columns.items()})
+        for row in range(len(ROWS))
+    ]
+    return {path: [row[path] for row in rows] for path in rows[0]}
+
+
+def listed(found: Mapping[str, Any]) -> dict[str, list[float]]:
+    return {path: column.tolist() for path, column in found.items()}
 
 
 def code(plan: Plan, *varying: str) -> str:
@@ -88,7 +97,8 @@ def test_every_operation_is_done_once_and_answers_are_written_in_place():
         "    add(total, o1, out=total)\n"
         "    return\n"
     )
-    answers(plan, a=ROWS, b=ROWS[::-1].copy())
+    columns = {"a": ROWS, "b": ROWS[::-1].copy()}
+    assert listed(answers(plan, **columns)) == one_by_one(plan, **columns)
 
 
 def test_an_output_may_be_asked_for_twice():
@@ -107,7 +117,8 @@ def test_branches_that_are_decided_cost_nothing():
 @pytest.mark.parametrize("chunk", [1, 3, 7, 100])
 def test_answers_are_those_of_one_configuration(used, varying, chunk):
     plan = plan_of("t", "again", "a", "u", t=(used, ("a", "b")), u=(used, ("t", "a")), again=(used, ("a", "b")))
-    answers(plan, chunk, **{name: ROWS[::step].copy() for name, step in zip(varying, (1, -1), strict=False)})
+    columns = {name: ROWS[::step].copy() for name, step in zip(varying, (1, -1), strict=False)}
+    assert listed(answers(plan, chunk, **columns)) == one_by_one(plan, **columns)
 
 
 def test_an_opaque_formula_of_what_was_folded_away():

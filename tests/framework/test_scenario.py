@@ -28,7 +28,7 @@ from alignsim import (
     quantity,
     term,
 )
-from alignsim.errors import AlignSimError
+from alignsim.errors import AlignSimError, CompositionError
 from alignsim_plugins.engines.model_state import weights
 
 RUN = Scenarios.Llama2_70B_PpoAlignment.as_run(accelerator="H100-SXM5-80GB")
@@ -147,7 +147,9 @@ def test_two_models_of_one_name_are_not_mixed_up():
 def test_names_stand_for_objects():
     architectures = default_registry().architectures
     by_name = RUN.using(models=MODELS, algorithm="PPO", components=RUN.components)
-    by_object = RUN.using(models={role: architectures[name] for role, name in MODELS.items()})
+    objects = {role: architectures[name] for role, name in MODELS.items()}
+    headed = {role: objects[role].with_scalar_head() for role in ("critic", "reward")}
+    by_object = RUN.using(models=objects | headed)
     assert by_name == by_object
     assert RUN.using(models=MODELS | {"policy": "llama-2-70b"}) == by_name
 
@@ -308,3 +310,15 @@ def test_an_algorithm_of_ones_own():
     )
     assert run.result.peak.m_as("byte") == (16 * 8_030_261_248 + 68_976_648_192) / 8
     assert given(run.givens["teacher.weight_bytes"]).value == 1
+
+
+def test_a_named_model_has_the_head_that_the_algorithm_says():
+    run = Scenario(algorithm="PPO", models={"policy": "Llama-3.2-1B", "critic": "Llama-3.2-1B"})
+    assert (run.models["policy"].head, run.models["critic"].head) == ("language-model", "scalar")
+    kept = run.using(models={"policy": "Llama-3.2-1B", "critic": run.models["policy"]})
+    assert kept.models["critic"].head == "language-model"
+
+
+def test_a_scalar_head_is_of_a_role():
+    with pytest.raises(CompositionError, match="no role 'critc'; did you mean critic"):
+        Algorithm(name="odd", phases={"update": {"critic": "train"}}, scalar_heads=("critc",))

@@ -8,6 +8,7 @@ import pytest
 
 from alignsim import Case, InvalidInput, UnknownName, compare
 from alignsim.errors import CompositionError, PluginError
+from alignsim.validation import Refusal
 
 
 def case(key: str = "a", predicted: Any = None, **measured: Any) -> Case:
@@ -77,6 +78,13 @@ def test_what_is_refused_is_listed(error: Exception):
     assert (comparison.summary.rows, comparison.summary.refused) == (1, 1)
     assert comparison.exceeds(1.0)
     assert comparison.to_dict()["refused"] == [{"key": "b", "message": str(error)}]
+
+
+def test_a_row_that_is_no_case_is_refused():
+    comparison = compare([case(), Refusal("b", "no peak")])
+    assert [(r.key, r.message) for r in comparison.refused] == [("b", "no peak")]
+    with pytest.raises(InvalidInput, match="a: is the key of two cases"):
+        compare([case(), Refusal("a", "no peak")])
 
 
 def test_all_refused():

@@ -6,8 +6,9 @@ from functools import cache
 
 import pytest
 
-from alignsim import AlignSimError, Batch, Scenario, Scenarios, default_registry
+from alignsim import Algorithm, AlignSimError, Batch, Scenario, Scenarios, default_registry
 from alignsim.solver import Solver
+from small_runs import losses
 
 REGISTRY = default_registry()
 TERMS = {
@@ -38,6 +39,8 @@ BATCH = Batch(micro_batch=2, sequence_tokens=512, prompt_tokens=256, rollout_seq
 
 
 def run(algorithm, **components):
+    loss = components.get("loss", "")
+    components = {**losses(algorithm, getattr(loss, "name", loss)), **components}
     models = {role: "Qwen3-0.6B" if role in ("critic", "reward") else "Qwen2.5-0.5B" for role in algorithm.roles}
     return Scenario(algorithm=algorithm, models=models, components={**BASE, **components}, batch=BATCH).graph
 
@@ -46,16 +49,20 @@ GOES_WITH = {
     "precision:bf16-gathered": {"engine": "fsdp2"},
     "engine:megatron": {"layers": "megatron"},
     "layers:megatron": {"engine": "megatron"},
+    "engine:same-weights": {"adapter": "lora"},
+    "engine:fsdp2-same-weights": {"adapter": "lora", "engine": "fsdp2"},
 }
+PLACES = {"engine:same-weights": "reference.engine", "engine:fsdp2-same-weights": "reference.engine"}
 
 
 def with_component(component):
     """The graphs of all algorithms that it goes together with: at least one."""
-    beside = GOES_WITH.get(f"{component.slot.name}:{component.name}", {})
+    name = f"{component.slot.name}:{component.name}"
+    beside, place = GOES_WITH.get(name, {}), PLACES.get(name, component.slot.name)
     graphs, refusals = [], []
     for algorithm in REGISTRY.algorithms.values():
         try:
-            graphs.append(run(algorithm, **{component.slot.name: component, **beside}))
+            graphs.append(run(algorithm, **{**beside, place: component}))
         except AlignSimError as error:
             refusals.append(str(error))
     assert graphs, refusals
@@ -68,7 +75,9 @@ def composed():
     scenarios = [scenario.graph for scenario in REGISTRY.scenarios.values()]
     value = REGISTRY.component("loss", "trl-ppo-value")
     joint = REGISTRY.component("loss", "trl-ppo")
-    scenarios.append(run(REGISTRY.algorithms["TRL-PPO"], loss=joint, **{"critic.loss": value, "reward.loss": "score"}))
+    scenarios.append(run(REGISTRY.algorithms["TRL-PPO"], loss=joint, **{"critic.loss": value}))
+    evaluation = Algorithm(name="Evaluation", phases={"evaluate": {"policy": "infer"}}, source="test")
+    scenarios.append(run(evaluation))
     return [*scenarios, *(graph for component in REGISTRY.components.values() for graph in with_component(component))]
 
 

@@ -101,6 +101,10 @@ def numbers(slot, found):
     return Table.of("", ["number", ">default", "of", "source"], rows)
 
 
+def _for(found, kind):
+    return ", ".join(f"`{name}`" for name, (component, _) in found.items() if kind in component.kinds)
+
+
 def section(known, found):
     slot, module = known
     needed = f"Needed by roles that {' or '.join(sorted(slot.required_for))}."
@@ -108,6 +112,9 @@ def section(known, found):
     needed += f" {lost} must be read, collected or held by something." if lost else ""
     about = f"{slot.about[:1].upper()}{slot.about[1:]}."
     parts = [f"## {slot.name}", f"{about} {needed}", promises(slot, module).markdown(), fillings(found).markdown()]
+    if slot.kinds:
+        kinds = ((f"`{kind}`", about, _for(found, kind)) for kind, about in slot.kinds.items())
+        parts.append(Table.of("", ["kind", "what it is", "fillings"], kinds).markdown())
     if slot.name in ELSEWHERE:
         parts.append(ELSEWHERE[slot.name])
     elif numbers(slot, found).rows:

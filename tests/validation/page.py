@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 from alignsim import Case, InvalidInput, compare, default_registry
@@ -20,6 +21,7 @@ from alignsim.runfile import cases
 from alignsim.validation import Comparison
 from alignsim.views.comparison import percent, summary_table
 from alignsim.views.table import Table
+from alignsim_plugins.validation.tensor_traces import OTHERS, PHASES
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent))  # run as a script, it finds what tests share
@@ -121,6 +123,37 @@ def sharded_traces_tables() -> str | None:
     return "\n\n".join(table.markdown() for table in (Table.of("", columns, rows), summary_table(comparison.summary)))
 
 
+def phases_table() -> str:
+    """Return where the phases of traces are found: those that are moments, then the others."""
+    meant: dict[tuple[str, str], list[str]] = {}
+    for algorithm, phases in PHASES.items():
+        for phase, places in phases.items():
+            where = "; or ".join(
+                f"`{p}`, {role}: {', '.join(f'`{m}`' for m in moments)}" for p, role, moments in places
+            )
+            meant.setdefault((phase, where), []).append(algorithm)
+    rows = [(phase, ", ".join(algorithms), where) for (phase, where), algorithms in meant.items()]
+    rows += [(phase, "", what) for phase, what in OTHERS.items()]
+    return Table.of("", ["phase", "algorithm", "phase, role: moments"], rows).markdown()
+
+
+def families_table() -> str:
+    """Return the steps of models of all families, a line for each model, and their causes where they are off."""
+    families = run_path(str(HERE / "families" / "predict.py"))
+    found: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
+    for row, case in zip(
+        compare(families["cases"]()).rows, (r["case"] for r in families["FIGURES"]["rows"]), strict=True
+    ):
+        line = found.setdefault((case["model"], f"{case['rows']} x {case['tokens']}"), {})
+        line[case["attention"]] = (f"{row.measured / 2**30:.2f}", percent(row.error, 2, "+"))
+        line["cause"] = (families["cause"](case) or line.get("cause", ("",))[0],)
+    rows = (
+        (*key, *line.get("sdpa", ("", "")), *line.get("eager", ("", "")), *line["cause"]) for key, line in found.items()
+    )
+    columns = ["model", "batch", ">sdpa, GiB", ">error", ">eager, GiB", ">error ", "not modelled"]
+    return Table.of("", columns, rows).markdown()
+
+
 def simumax_table() -> str:
     """Return the layouts on eight B200, row by row."""
     rows = (
@@ -163,7 +196,9 @@ def golden_table() -> str | None:
 
 
 TABLES = {
+    "families": families_table,
     "one-gpu": one_gpu_tables,
+    "trace-phases": phases_table,
     "tensor-traces": tensor_traces_table,
     "sharded-traces": sharded_traces_tables,
     "simumax-b200": simumax_table,

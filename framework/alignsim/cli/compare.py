@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from alignsim.cli.comparing import max_error_option, show_comparison
-from alignsim.cli.failures import NO
+from alignsim.cli.comparing import finish, max_error_option
 from alignsim.cli.options import json_option, plugin_option
 from alignsim.cli.state import State
 
@@ -19,6 +18,8 @@ from alignsim.cli.state import State
 def command(ctx: click.Context, /, file: str, max_error: float | None, as_json: bool) -> None:
     r"""Predict every run of FILE.json, and compare with what was measured of it.
 
+    Exits with 1 if not a single run could be predicted.
+
     \b
     {"runs": [{"key": "my run",
                "scenario": {"algorithm": "SFT", "models": {"policy": "Llama-3.1-8B"}, ...},
@@ -29,6 +30,4 @@ def command(ctx: click.Context, /, file: str, max_error: float | None, as_json: 
     from alignsim.validation import compare
 
     comparison = compare(cases(read_json(file), ctx.ensure_object(State).registry))
-    show_comparison(comparison, as_json)
-    if max_error is not None and comparison.exceeds(max_error):
-        ctx.exit(NO)
+    finish(ctx, comparison, as_json, max_error)

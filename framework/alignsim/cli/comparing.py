@@ -6,6 +6,7 @@ from math import isfinite
 
 import click
 
+from alignsim.cli.failures import NO
 from alignsim.validation import Comparison
 
 
@@ -29,8 +30,8 @@ max_error_option = click.option(
 )
 
 
-def show_comparison(comparison: Comparison, as_json: bool) -> None:
-    """Write a comparison."""
+def finish(ctx: click.Context, comparison: Comparison, as_json: bool, max_error: float | None) -> None:
+    """Write a comparison; exit with 1 where nothing could be predicted, or something is too far off."""
     from alignsim.cli.output import show, show_json
     from alignsim.views.comparison import refused_table, rows_table, summary_table
 
@@ -38,3 +39,5 @@ def show_comparison(comparison: Comparison, as_json: bool) -> None:
         show_json(comparison.to_dict())
     else:
         show(rows_table(comparison), refused_table(comparison), summary_table(comparison.summary))
+    if not comparison.rows or (max_error is not None and comparison.exceeds(max_error)):
+        ctx.exit(NO)

@@ -8,7 +8,6 @@ from typing import Any
 import attrs
 
 from alignsim.algorithm import Algorithm
-from alignsim.architecture import Architecture
 from alignsim.batch import Batch
 from alignsim.cli.devices import Devices
 from alignsim.errors import InvalidInput, Problem
@@ -23,8 +22,6 @@ OWN = (*CHOICES, *(size for size in SIZES if not size.startswith("rollout_")))
 """The flags that the reference case has nothing to do with: with one of them, a run is described."""
 
 DEGREES = ("tensor", "pipeline", "data")
-SCALAR = ("critic", "reward")
-"""Roles whose model gives one number a token."""
 
 
 def pairs(flag: str, texts: Iterable[str], example: str) -> dict[str, str]:
@@ -78,14 +75,14 @@ def run_of(registry: Registry, flags: Mapping[str, Any], devices: Devices | None
         raise InvalidInput(Problem("--device-memory", "is not for a run of its own: name the devices by --gpus"))
     algorithm: Algorithm = registry.algorithms[given["algorithm"]]
     notes: list[str] = []
-    models = dict(_models(registry, algorithm, given, notes))
+    models: dict[str, Any] = dict(_models(registry, algorithm, given, notes))
     degrees = {name: given[name] for name in DEGREES if name in given}
     if devices is not None and all(degree >= 1 for degree in degrees.values()):
         one = degrees.get("tensor", 1), degrees.get("pipeline", 1)
         degrees["data"] = devices.replicas(*one, degrees.get("data"))
     of = next(iter(models.values()), None)
     run = Scenario(
-        name=f"{algorithm.name} of {of.name}" if of else algorithm.name,
+        name=f"{algorithm.name} of {registry.architectures[of].name}" if of else algorithm.name,
         algorithm=algorithm,
         models=models,
         accelerator=devices.accelerator if devices else None,
@@ -100,19 +97,18 @@ def run_of(registry: Registry, flags: Mapping[str, Any], devices: Devices | None
 
 def _models(
     registry: Registry, algorithm: Algorithm, given: Mapping[str, Any], notes: list[str]
-) -> Iterator[tuple[str, Architecture]]:
-    """Yield the models of the roles that have one of their own."""
-    named = {role: registry.architectures[given[role]] for role in ("policy", "critic") if role in given}
+) -> Iterator[tuple[str, Any]]:
+    """Yield the names of the models of the roles that have one of their own; a scenario gives them scalar heads."""
+    named = {role: given[role] for role in ("policy", "critic") if role in given}
+    for name in named.values():
+        registry.architectures[name]  # raises where nobody offers it
     if "policy" in named and "policy" in algorithm.roles:
         yield "policy", named["policy"]
-    scalar = [role for role in SCALAR if role in algorithm.roles and algorithm.model_of.get(role) not in SCALAR]
-    model = named.get("critic", named.get("policy"))
-    if not scalar or model is None:
+    scalar = [role for role in algorithm.scalar_heads if algorithm.model_of.get(role) not in algorithm.scalar_heads]
+    name = named.get("critic", named.get("policy"))
+    if not scalar or name is None:
         return
     if "critic" not in named:
-        notes.append(f"{' and '.join(scalar)}: {model.name} with a scalar head, since no --critic is given")
-    try:
-        headed = model if model.head == "scalar" else model.with_scalar_head()
-    except InvalidInput as error:
-        raise error.inside("--critic") from None
-    yield from ((role, headed) for role in scalar)
+        told = registry.architectures[name].name
+        notes.append(f"{' and '.join(scalar)}: {told} with a scalar head, since no --critic is given")
+    yield from ((role, name) for role in scalar)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from alignsim.cli.comparing import max_error_option, show_comparison
-from alignsim.cli.failures import NO
+from alignsim.cli.comparing import finish, max_error_option
 from alignsim.cli.options import complete, json_option, plugin_option
 from alignsim.cli.state import State
 
@@ -26,6 +25,8 @@ from alignsim.cli.state import State
 def command(ctx: click.Context, /, file: str, source: str, max_error: float | None, as_json: bool) -> None:
     r"""Predict every row of FILE.json, and compare with what was measured.
 
+    Exits with 1 if not a single row could be predicted.
+
     \b
     alignsim validate --source tensor-traces tensor_traces.json
     """
@@ -34,6 +35,4 @@ def command(ctx: click.Context, /, file: str, source: str, max_error: float | No
 
     validation = ctx.ensure_object(State).registry.validations[source]
     comparison = compare(validation.cases(read_json(file)))
-    show_comparison(comparison, as_json)
-    if max_error is not None and comparison.exceeds(max_error):
-        ctx.exit(NO)
+    finish(ctx, comparison, as_json, max_error)

@@ -38,6 +38,15 @@ class AlgorithmTests(PluginTests):
                 seen.append(algorithm.model_of[seen[-1]])
                 assert seen.count(seen[-1]) == 1, f"model_of goes round in circles: {' -> '.join(seen)}"
 
+    def test_says_what_its_training_works_with(self, algorithm: Algorithm) -> None:
+        """Else any loss would do, and a number would come of what no code runs."""
+        bare = [
+            role
+            for role in algorithm.roles
+            if "train" in algorithm.activities(role) and not any(p.partition(".")[0] == role for p in algorithm.needs)
+        ]
+        assert not bare, f"say which kind of loss it needs: needs={{'{bare[0]}.loss': ...}}"
+
     def test_every_phase_is_busy(self, algorithm: Algorithm) -> None:
         """No phase is there in which nobody does anything."""
         for phase, row in algorithm.phases.items():

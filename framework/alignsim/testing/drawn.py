@@ -16,7 +16,7 @@ _MOST = {"micro_batch": 9, "sequence_tokens": 3000, "rollout_tokens": 3000, "acc
 def batches(draw: st.DrawFn) -> dict[str, int]:
     """Draw the sizes of a batch."""
     sizes = {name: draw(st.integers(1, _MOST.get(name, 8))) for name in batch_fields()}
-    sizes["prompt_tokens"] = draw(st.integers(0, sizes["sequence_tokens"]))
+    sizes["prompt_tokens"] = draw(st.integers(0, min(sizes["sequence_tokens"], sizes["rollout_tokens"])))
     return sizes
 
 

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from math import fsum, isclose
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import attrs
 
 from alignsim.component import Stage
 from alignsim.compose import compose
+from alignsim.errors import InvalidInput
+from alignsim.given import Given
 from alignsim.graph import Node, TermGraph
+from alignsim.parts import Parts
 from alignsim.plan import Plan
 from alignsim.scenario import Scenario
 from alignsim.scope import parse
@@ -29,6 +32,12 @@ AMOUNTS = ("rows", "tokens")
 """What a packing makes of those: a trade of one for the other is neither more nor less."""
 
 ENDS = ("low", "expected", "high")
+
+RANK = "rank"
+"""How a component names the number that its adapters' thin sides have: this, or something that ends in it."""
+
+TRAINED = ("trainable_parameters", "adapter_weights", "gradients", "master_weights", "optimizer_state")
+"""States that grow with a rank, by equal steps; what a rank does not change, ``weights``, stays."""
 
 
 def nothing_is_negative(run: Scenario) -> None:
@@ -115,6 +124,27 @@ def more_never_takes_less(run: Scenario, names: tuple[str, ...] = GROWING) -> No
             assert not less or traded, f"{path} from {inputs[path]} to {more} makes less of {less}"
 
 
+def trained_states_scale_with_rank(run: Scenario) -> None:
+    """Equal steps of an adapter's rank take equal steps of all that is kept for what it trains, and no base weights.
+
+    What has no thin matrix (a magnitude of every output) is there at any rank; the rest is in proportion.
+    """
+    for role, fillings in run.graph.parts.components.items():
+        ranks = {name for filling in fillings.values() for name in filling.defaults if name.endswith(RANK)}
+        held = [f"{role}.{name}" for name in (*TRAINED, "weights") if f"{role}.{name}" in run.graph.nodes]
+        plan = Plan.of(run.graph, dict.fromkeys(held))
+        inputs = dict(zip(plan.inputs, plan.values(), strict=True))
+        for path in (path for path in inputs if _short(path) in ranks and path.startswith(f"{role}.")):
+            once, twice, thrice = (plan.evaluate(changes={path: inputs[path] * times}) for times in (1, 2, 3))
+            for state in held:
+                steps = twice[state] - once[state], thrice[state] - twice[state]
+                told = f"{state} is {once[state]}, {twice[state]}, {thrice[state]} at once, twice, thrice {path}"
+                assert isclose(*steps, rel_tol=1e-9, abs_tol=1e-12 * abs(thrice[state])), told
+                assert steps[0] >= 0, told
+                assert steps[0] == 0 or not state.endswith(".weights"), told
+                assert steps[0] > 0 or not state.endswith(".trainable_parameters"), told
+
+
 def a_sweep_is_the_same_bit_for_bit(run: Scenario, names: tuple[str, ...] = GROWING) -> None:
     """Many configurations at once are the configurations one at a time."""
     plan = _totals(run)
@@ -150,6 +180,42 @@ def the_order_of_parts_changes_nothing(run: Scenario) -> None:
     assert other.aliases == run.graph.aliases, "other spellings"
 
 
+def what_is_out_of_bounds_is_refused(run: Scenario) -> None:
+    """No input beyond its limits gives a number: not in one configuration, which tells all of them, nor in a sweep."""
+    outside = {path: value for path, number in run.graph.givens.items() for value in _outside(number)}
+    if not outside:
+        return
+    told = _refusal(lambda: compose(_changed(run, outside)))
+    for path, value in outside.items():
+        line = next((line for line in told.splitlines() if f"{path}: must be" in line), "")
+        assert f"got {value:g}" in line, f"{path} = {value:g} is not refused"
+    for path, value in outside.items():
+        swept = _refusal(lambda path=path, value=value: run.sweep({path: [value]}))  # type: ignore[misc]
+        assert f"{path}: must be" in swept, f"a sweep of {path} = {value:g} is not refused"
+        assert f"got {value:g}" in swept, f"a sweep of {path} = {value:g} does not tell the value"
+
+
+def _outside(number: Given) -> Iterator[float]:
+    """A number that the limits of an input do not allow."""
+    least = [limit.least for limit in number.limits if isinstance(limit.least, int | float)]
+    most = [limit.most for limit in number.limits if isinstance(limit.most, int | float)]
+    yield from [min(least) - 1.0] if least else [max(most) + 1.0] if most else []
+
+
+def _changed(run: Scenario, values: Mapping[str, float]) -> Parts:
+    parts = run.parts()
+    units = {path: number.unit for path, number in run.graph.givens.items()}
+    return attrs.evolve(parts, givens={**parts.givens, **{p: Given(v, units[p]) for p, v in values.items()}})
+
+
+def _refusal(ask: Callable[[], Any]) -> str:
+    try:
+        ask()
+    except InvalidInput as error:
+        return str(error)
+    return ""
+
+
 LAWS: tuple[Callable[[Scenario], None], ...] = (
     nothing_is_negative,
     ends_are_in_order,
@@ -158,8 +224,10 @@ LAWS: tuple[Callable[[Scenario], None], ...] = (
     what_stays_is_in_the_peak,
     the_binding_instant_adds_up,
     more_never_takes_less,
+    trained_states_scale_with_rank,
     a_sweep_is_the_same_bit_for_bit,
     the_order_of_parts_changes_nothing,
+    what_is_out_of_bounds_is_refused,
 )
 """All laws."""
 

@@ -127,14 +127,18 @@ class Workbench:
         """Change one filling at a time for whatever leaves the fewest problems."""
         algorithm = self.registry.algorithms[name]
         slots = self.slots(algorithm)
-        chosen = {slot: self._choices(slot)[0] for slot in slots}
+        chosen = self._suited(algorithm, {slot: self._choices(slot)[0] for slot in slots})
         if pinned:
             with suppress(InvalidInput):
                 chosen = dict(self.setup(name).components)
         chosen |= pinned
+        for place in pinned:
+            self._provide(chosen, place, pinned)
         places = [place for slot in slots for place in self.places(algorithm, slot) if place not in pinned]
         least, error = self._problems(name, chosen)
         places.sort(key=lambda place: ("." in place, -self._complaints(error, place, chosen.get(place, NONE))))
+        if error is not None and any(not self._suits(algorithm, chosen, place) for place in algorithm.needs):
+            return error  # it is of another kind than the algorithm works with
         improved = True
         while error is not None and improved:
             improved = False
@@ -149,6 +153,20 @@ class Workbench:
                     break
         return Setup(name, chosen) if error is None else error
 
+    def _provide(self, chosen: dict[str, str], place: str, pinned: Mapping[str, str]) -> None:
+        """Choose fillings of the kinds that a filling works with, and of those that they work with in turn."""
+        role, dot, slot = place.rpartition(".")
+        for need, kinds in self.registry.component(slot, chosen[place]).needs.items():
+            where = f"{role}{dot}{need}"
+            name = chosen.get(where, chosen.get(need, NONE))
+            if where in pinned or not {where, need} & chosen.keys():
+                continue  # asked for, or nobody needs it
+            if self.registry.component(need, name).kinds.intersection(kinds):
+                continue
+            suiting = (n for n in self._choices(need) if self.registry.component(need, n).kinds.intersection(kinds))
+            chosen[where] = next(suiting, name)
+            self._provide(chosen, where, pinned)
+
     def _asked(self, slots: Iterable[str], error: InvalidInput) -> set[str]:
         """The slots that problems speak of, or that have a filling which brings what is needed."""
         words = set(re.findall(r"\w+", str(error)))
@@ -157,7 +175,8 @@ class Workbench:
 
     def _complaints(self, error: InvalidInput | None, place: str, filling: str) -> int:
         """How many of the problems are with what a filling brings."""
-        own = self._brought(place.rpartition(".")[2], filling)
+        slot = place.rpartition(".")[2]
+        own = {slot, *self._brought(slot, filling)}
         return sum(problem.field.rpartition(".")[2] in own for problem in (error.problems if error else ()))
 
     def _brought(self, slot: str, *names: str) -> set[str]:
@@ -170,6 +189,28 @@ class Workbench:
         usual = self.setup(algorithm).components
         chosen = self.setup(algorithm, place, filling).components
         return {p: name for p, name in chosen.items() if usual.get(p) != name or p == place}
+
+    def _suited(self, algorithm: Algorithm, chosen: Mapping[str, str]) -> dict[str, str]:
+        """Choose what an algorithm works with: for all roles where that goes, for one role where it needs another."""
+        found = dict(chosen)
+        for place in algorithm.needs:
+            slot = place.rpartition(".")[2]
+            for where in (slot, place):
+                others = [each for each in algorithm.needs if each.rpartition(".")[2] == slot and each != place]
+                if slot not in found or self._suits(algorithm, found, place):
+                    break
+                if where == slot and any(self._suits(algorithm, found, each) for each in others):
+                    continue
+                fit = (n for n in self._choices(slot) if self._suits(algorithm, {**found, where: n}, place))
+                found[where] = next(fit, found[slot])
+        return found
+
+    def _suits(self, algorithm: Algorithm, chosen: Mapping[str, str], place: str) -> bool:
+        """Whether what is chosen for a role is of a kind that the algorithm works with there."""
+        slot = place.rpartition(".")[2]
+        name = chosen.get(place, chosen.get(slot))
+        kinds = self.registry.component(slot, name).kinds if name else frozenset()
+        return not kinds or bool(kinds.intersection(algorithm.needs[place]))
 
     def _choices(self, slot: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*(n for n in self.registry.fillings(slot) if n != NONE), NONE)))

@@ -13,6 +13,7 @@ from alignsim.collector import Report
 from alignsim.component import Component
 from alignsim.given import Given
 from alignsim.hardware import Accelerator, Cluster, Node
+from alignsim.limits import Limit
 from alignsim.views.amounts import amount, count, extent, gib, measured, short
 from alignsim.views.docs import attribute_docs, first_line
 from alignsim.views.table import Table
@@ -133,14 +134,22 @@ def component_tables(component: Component) -> Iterator[Table]:
     promises = ", ".join(f"{name} ({unit})" if unit else name for name, unit in slot.promises.items())
     told = [("slot", slot.name), ("about", slot.about), ("promises", promises)]
     told += [("required for", ", ".join(sorted(slot.required_for))), ("source", component.source)]
+    told += [("for", ", ".join(sorted(component.kinds)))]
+    told += [("needs", f"{place}: {' or '.join(kinds)}") for place, kinds in component.needs.items()]
+    told += [("asks", f"{name} {limit.asks()}") for name, limit in component.limits.items()]
     told += [("left out", line) for line in component.left_out]
     yield Table.of(f"{slot.name}:{component.name}", ["", ""], [row for row in told if row[1]])
     if component.terms:
         terms = ((t.name, t.formula.equation, t.unit, t.source) for t in component.terms)
         yield Table.of("Terms", ["name", "formula", "unit", "source"], terms)
     if component.defaults:
-        defaults = ((name, measured(c.as_given()), c.source) for name, c in component.defaults.items())
-        yield Table.of("Defaults", ["name", ">value", "source"], defaults)
+        told_limits = {**{name: c.limit.asks() for name, c in component.defaults.items()}, **_asked(slot.limits)}
+        defaults = ((n, measured(c.as_given()), told_limits[n], c.source) for n, c in component.defaults.items())
+        yield Table.of("Defaults", ["name", ">value", "may be", "source"], defaults)
+
+
+def _asked(limits: Mapping[str, Limit]) -> dict[str, str]:
+    return {name: limit.asks() for name, limit in limits.items()}
 
 
 def counts_table(counts: Iterable[tuple[str, float, str]]) -> Table:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import maths, term
+from alignsim import Const, maths, term
 from alignsim_plugins.elements import BF16, FP32, TRACES
+
+ALIKE = Const(0, "byte/token", source="a kernel that keeps the same in every layer")
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=TRACES)
 def live_layer(
-    layer_saved: Any, recomputes: Any, residual_bytes: Any, compute_bytes: Any, hidden: Any, fp32: Any = FP32
+    layer_saved: Any,
+    recomputes: Any,
+    residual_bytes: Any,
+    compute_bytes: Any,
+    hidden: Any,
+    attention_beyond_mean: Any = ALIKE,
+    fp32: Any = FP32,
 ) -> Any:
-    """All that a layer keeps; recomputed in 32 bits, its input is the checkpoint itself and not a second copy."""
-    return layer_saved - recomputes * (residual_bytes >= fp32) * residual_bytes * hidden
+    """All that a layer keeps; recomputed, of the largest kind, and in 32 bits its input is the checkpoint itself."""
+    return layer_saved + recomputes * (attention_beyond_mean - (residual_bytes >= fp32) * residual_bytes * hidden)
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=TRACES)
@@ -98,6 +106,20 @@ def input_norm_backward(residual_bytes: Any, hidden: Any, fp32: Any = FP32) -> A
     return (6 * fp32 + residual_bytes) * hidden
 
 
+@term("byte/token", per={"role"}, during={"train"}, source=TRACES)
+def frozen_layer_backward(
+    recomputed_layer: Any, mlp_backward: Any, scores_backward: Any, norm_copies: Any, qk_norm_copies: Any
+) -> Any:
+    """The worst instant of a layer that is reached but not trained, under layers that are.
+
+    Copies that only the weights of norms need are not there. The input of the projection down is neither, but then
+    nothing is freed before the product's two gradients are made.
+    """
+    return maths.maximum(
+        maths.maximum(recomputed_layer, mlp_backward) - norm_copies - qk_norm_copies, scores_backward - qk_norm_copies
+    )
+
+
 @term("byte", per={"role"}, during={"train"}, source=TRACES)
 def layer_backward(
     recomputed_layer: Any,
@@ -159,6 +181,7 @@ BACKWARD = (
     norm_backward,
     scores_backward,
     input_norm_backward,
+    frozen_layer_backward,
     layer_backward,
     layer_backward_again,
 )

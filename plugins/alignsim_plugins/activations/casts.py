@@ -16,9 +16,15 @@ def casts_in_forward(layer_casts: Any, head_cast: Any, adapter_casts: Any) -> An
 
 
 @term("byte", per={"role"}, during={"train"}, source=TRACES)
-def casts_kept(recomputed_share: Any, casts_in_forward: Any, head_cast: Any) -> Any:
+def head_cast_kept(head_cast: Any, reached_layers: Any, frozen_final_norm: Any) -> Any:
+    """The head's, unless nothing below the head is trained."""
+    return maths.where((reached_layers > 0) + (frozen_final_norm <= 0) > 0, head_cast, 0)
+
+
+@term("byte", per={"role"}, during={"train"}, source=TRACES)
+def casts_kept(recomputed_share: Any, casts_in_forward: Any, head_cast: Any, head_cast_kept: Any) -> Any:
     """Casts that backward reads: the head's, and those of layers that are not recomputed."""
-    return casts_in_forward - recomputed_share * (casts_in_forward - head_cast)
+    return (1 - recomputed_share) * (casts_in_forward - head_cast) + head_cast_kept
 
 
 @trained(live=span("forward_layers", "loss", without=("loss",)))
@@ -53,16 +59,26 @@ def held_frozen_head_cast(frozen_head_cast: Any) -> Any:
 
 @trained(live=at("backward_last_layer"))
 def casts_in_last_layer(
-    casts_kept: Any, head_cast: Any, recomputes_last: Any, one_layer_casts: Any, adapter_casts: Any, layers: Any
+    casts_kept: Any,
+    head_cast_kept: Any,
+    recomputes_last: Any,
+    one_layer_casts: Any,
+    adapter_casts: Any,
+    layers: Any,
+    reached_layers: Any,
 ) -> Any:
     """The head's is done with; recomputed, the layer's own are made again."""
-    return casts_kept - head_cast + recomputes_last * (one_layer_casts + adapter_casts / layers)
+    return (
+        casts_kept
+        - head_cast_kept
+        + recomputes_last * (reached_layers > 0) * (one_layer_casts + adapter_casts / layers)
+    )
 
 
 @trained(live=at("backward_first_layer"))
-def casts_in_first_layer(one_layer_casts: Any, adapter_casts: Any, layers: Any) -> Any:
+def casts_in_first_layer(one_layer_casts: Any, adapter_casts: Any, layers: Any, reached_layers: Any) -> Any:
     """Only one layer's are left, or made again."""
-    return one_layer_casts + adapter_casts / layers
+    return (reached_layers > 0) * (one_layer_casts + adapter_casts / layers)
 
 
 @trained(live=span("forward_layers", "loss", without=("loss",)))
@@ -72,19 +88,22 @@ def mask_before_loss(attention_mask: Any) -> Any:
 
 
 @trained(live=at("loss"))
-def mask_at_loss(recomputes: Any, attention_mask: Any, inside_forward: Any, forward_mask: Any) -> Any:
+def mask_at_loss(
+    recomputes: Any, reached_layers: Any, attention_mask: Any, inside_forward: Any, forward_mask: Any
+) -> Any:
     """Recomputation needs it again; else the model's forward holds the padding's part until it returns."""
-    return maths.where(recomputes > 0, attention_mask, inside_forward * forward_mask)
+    return maths.where(recomputes * (reached_layers > 0) > 0, attention_mask, inside_forward * forward_mask)
 
 
 @trained(live=span("loss", "backward_first_layer", without=("loss",)))
-def mask_after_loss(recomputes: Any, attention_mask: Any) -> Any:
+def mask_after_loss(recomputes: Any, reached_layers: Any, attention_mask: Any) -> Any:
     """Recomputation reads it in every layer."""
-    return recomputes * attention_mask
+    return recomputes * (reached_layers > 0) * attention_mask
 
 
 CASTS = (
     casts_in_forward,
+    head_cast_kept,
     casts_kept,
     casts_before_loss,
     casts_at_loss,

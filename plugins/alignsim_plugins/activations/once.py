@@ -29,7 +29,8 @@ def casts_weights(autocast: Any, weight_bytes: Any, compute_bytes: Any) -> Any:
 def layer_casts(
     casts_weights: Any,
     frozen: Any,
-    layers: Any,
+    reached_layers: Any,
+    frozen_below: Any,
     cast_matrices: Any,
     qkv_bias: Any,
     query_width: Any,
@@ -40,7 +41,10 @@ def layer_casts(
     return maths.where(
         frozen > 0,
         0,
-        casts_weights * compute_bytes * layers * (cast_matrices + qkv_bias * (query_width + 2 * key_width)),
+        casts_weights
+        * compute_bytes
+        * (reached_layers - frozen_below)
+        * (cast_matrices + qkv_bias * (query_width + 2 * key_width)),
     )
 
 
@@ -50,9 +54,9 @@ def layer_casts(
     during={"train"},
     source="torch.autocast keeps the cast of a weight that needs a gradient until it is left",
 )
-def head_cast(casts_weights: Any, frozen: Any, head_matrix: Any, compute_bytes: Any) -> Any:
+def head_cast(casts_weights: Any, frozen_head: Any, head_matrix: Any, compute_bytes: Any) -> Any:
     """A narrow copy of the head, where the loss multiplies by all of it at once."""
-    return maths.where(frozen > 0, 0, casts_weights * compute_bytes * head_matrix)
+    return maths.where(frozen_head > 0, 0, casts_weights * compute_bytes * head_matrix)
 
 
 @term("byte", per={"role"}, during={"train"}, source=TRACES)
@@ -70,7 +74,7 @@ def frozen_casts(
     casts_weights: Any,
     frozen: Any,
     recomputed_share: Any,
-    layers: Any,
+    reached_layers: Any,
     cast_matrices: Any,
     quantised_matrices: Any,
     compute_bytes: Any,
@@ -78,7 +82,7 @@ def frozen_casts(
     """Narrow copies of frozen matrices: autocast keeps none, but the products do, where they are not recomputed."""
     return maths.where(
         frozen > 0,
-        casts_weights * compute_bytes * (1 - recomputed_share) * layers * (cast_matrices - quantised_matrices),
+        casts_weights * compute_bytes * (1 - recomputed_share) * reached_layers * (cast_matrices - quantised_matrices),
         0,
     )
 
@@ -86,9 +90,17 @@ def frozen_casts(
 @term(
     "byte", per={"role"}, during={"train"}, source="torch.autograd: a product keeps the operand that it multiplied by"
 )
-def frozen_head_cast(casts_weights: Any, frozen: Any, head_matrix: Any, compute_bytes: Any) -> Any:
+def frozen_head_cast(casts_weights: Any, frozen_head: Any, head_matrix: Any, compute_bytes: Any) -> Any:
     """The same of the head."""
-    return maths.where(frozen > 0, casts_weights * compute_bytes * head_matrix, 0)
+    return maths.where(frozen_head > 0, casts_weights * compute_bytes * head_matrix, 0)
 
 
-ONCE = (rotary_tables, casts_weights, layer_casts, head_cast, one_layer_casts, frozen_casts, frozen_head_cast)
+ONCE = (
+    rotary_tables,
+    casts_weights,
+    layer_casts,
+    head_cast,
+    one_layer_casts,
+    frozen_casts,
+    frozen_head_cast,
+)

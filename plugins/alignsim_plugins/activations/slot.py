@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from alignsim import Slot
 
+WHOLE_LAYERS = "whole layers"
+"""A kind of modelling code: every rank computes whole layers."""
+
+DIVIDED_LAYERS = "layers divided over tensor ranks"
+"""A kind of modelling code: a rank computes its part of every layer, as its engine divides them."""
+
 LAYERS = Slot(
     name="layers",
     promises={
@@ -14,7 +20,6 @@ LAYERS = Slot(
         "layer_backward_again": "byte",
         "final_norm_saved": "byte",
         "rotary_tables": "byte",
-        "divided_layers": "",
     },
     required_for=frozenset({"train", "infer"}),
     about="the modelling code: what a layer keeps for backward, and what its forward and backward need beside that",
@@ -27,6 +32,5 @@ LAYERS = Slot(
 - ``layer_backward``: live within a layer's backward at its worst instant, the gradients it has made by then included;
 - ``layer_backward_again``: the same without gradients: they exist already after the first micro-batch;
 - ``final_norm_saved``: kept by the norm before the head, the head's input included;
-- ``rotary_tables``: sines and cosines;
-- ``divided_layers``: 1 if a rank has a part of every layer, as its engine divides them.
+- ``rotary_tables``: sines and cosines.
 """

@@ -15,10 +15,19 @@ def held_activations(saved_activations: Any) -> Any:
     return saved_activations
 
 
-@trained(live=span("forward_layers", "backward_first_layer"))
-def held_rotary_tables(rotary_tables: Any) -> Any:
+@trained(live=at("forward_layers"))
+def rotary_tables_in_forward(rotary_tables: Any) -> Any:
     """Every layer reads them."""
     return rotary_tables
+
+
+@trained(live=span("forward_layers", "backward_first_layer", without=("forward_layers",)))
+def held_rotary_tables(rotary_tables: Any, reached_layers: Any) -> Any:
+    """Every layer reads them.
+
+    In backward, those that it reaches.
+    """
+    return (reached_layers > 0) * rotary_tables
 
 
 @trained(live=span("forward_head", "backward_head"))
@@ -54,21 +63,50 @@ def last_layer_forward(
     )
 
 
-@trained(live=at("forward_layers"))
-def forward_working_set(
-    recomputes_last: Any,
-    last_layer_forward: Any,
-    final_norm_saved: Any,
-    norm_output_unsaved: Any,
+@term("byte", per={"role"}, during={"train"}, source=TRACES)
+def frozen_layer_forward(forward_work: Any, residual_bytes: Any, hidden: Any, tokens: Any) -> Any:
+    """A layer of which nothing is kept: its worst instant, its input and the embedding's output."""
+    return (forward_work + 2 * residual_bytes * hidden) * tokens
+
+
+@term("byte", per={"role"}, during={"train"}, source=TRACES)
+def final_norm_work(
+    residual_bytes: Any,
+    frozen_embedding: Any,
+    frozen_final_norm: Any,
+    head_input_saved: Any,
     hidden: Any,
     tokens: Any,
     fp32: Any = FP32,
 ) -> Any:
-    """The last layer's worst instant; without recomputation, or the final norm's after it."""
+    """As the norm before the head scales: what it has normalised, its input and output, and the embedding's output.
+
+    In 32 bits, input and normalised copy are what is kept anyhow, and so is the embedding's output unless that is
+    frozen. A frozen norm keeps no copy. What the head keeps of the output is not there twice.
+    """
+    return (
+        maths.where(residual_bytes < fp32, fp32 + 2 * residual_bytes, frozen_embedding * residual_bytes)
+        + residual_bytes * (1 + frozen_final_norm)
+    ) * (hidden * tokens) - head_input_saved
+
+
+@trained(live=at("forward_layers"))
+def forward_working_set(
+    reached_layers: Any,
+    recomputes_last: Any,
+    last_layer_forward: Any,
+    frozen_layer_forward: Any,
+    final_norm_saved: Any,
+    final_norm_work: Any,
+) -> Any:
+    """The last layer's worst instant; where nothing is recomputed, or the final norm's after it."""
     return maths.where(
-        recomputes_last > 0,
+        recomputes_last * (reached_layers > 0) > 0,
         last_layer_forward,
-        maths.maximum(last_layer_forward, final_norm_saved + norm_output_unsaved + 2 * fp32 * hidden * tokens),
+        maths.maximum(
+            maths.where(reached_layers > 0, last_layer_forward, frozen_layer_forward),
+            final_norm_saved + final_norm_work,
+        ),
     )
 
 
@@ -95,41 +133,72 @@ def last_layer_backward(
     recomputes_last: Any,
     backward_of_layer: Any,
     layer_saved: Any,
-    final_norm_saved: Any,
-    norm_output_unsaved: Any,
-    frozen: Any,
+    reached_layers: Any,
     hidden: Any,
     tokens: Any,
     fp32: Any = FP32,
 ) -> Any:
-    """The last layer's backward beside what is kept already; without recomputation, or the final norm's before it."""
+    """The last layer's backward beside what is kept already; without recomputation, or the final norm's before it.
+
+    That holds its input and five more in 32 bits.
+    """
     return maths.where(
         recomputes_last > 0,
         backward_of_layer,
         maths.maximum(
             backward_of_layer - layer_saved * tokens,
-            final_norm_saved + norm_output_unsaved + (4 + frozen) * fp32 * hidden * tokens,
+            (6 * hidden + 1) * fp32 * tokens,
         ),
+    ) * (reached_layers > 0)
+
+
+@trained(live=at("backward_first_layer"))
+def first_layer_backward(
+    reached_layers: Any,
+    frozen_below: Any,
+    backward_of_layer: Any,
+    frozen_layer_backward: Any,
+    recomputes: Any,
+    first_layer_unsaved: Any,
+    gradients_exist: Any,
+    made_gradient_bytes: Any,
+    trained_of_layer: Any,
+    residual_bytes: Any,
+    hidden: Any,
+    tokens: Any,
+) -> Any:
+    """The first layer's backward, the last there is.
+
+    Where frozen layers are reached under trained ones, it is the first trained one's, or that of the frozen one below.
+    """
+    return (reached_layers > 0) * (
+        maths.maximum(
+            backward_of_layer + (frozen_below > 0) * residual_bytes * hidden * tokens,
+            (frozen_below > 0)
+            * (
+                frozen_layer_backward * tokens
+                + maths.where(gradients_exist > 0, 0, made_gradient_bytes * trained_of_layer)
+            ),
+        )
+        - (1 - recomputes) * first_layer_unsaved * tokens
+        + maths.maximum(frozen_below - 1, 0) * residual_bytes * hidden * tokens
     )
 
 
 @trained(live=at("backward_first_layer"))
-def first_layer_backward(backward_of_layer: Any) -> Any:
-    """The first layer's backward, the last there is."""
-    return backward_of_layer
-
-
-@trained(live=at("backward_first_layer"))
-def first_checkpoint(recomputes: Any, residual_bytes: Any, hidden: Any, tokens: Any) -> Any:
+def first_checkpoint(recomputes: Any, reached_layers: Any, residual_bytes: Any, hidden: Any, tokens: Any) -> Any:
     """The input of the layer that is being recomputed."""
-    return recomputes * residual_bytes * hidden * tokens
+    return recomputes * (reached_layers > 0) * residual_bytes * hidden * tokens
 
 
 TRAINING = (
     held_activations,
+    rotary_tables_in_forward,
     held_rotary_tables,
     held_final_norm,
     last_layer_forward,
+    frozen_layer_forward,
+    final_norm_work,
     forward_working_set,
     final_norm_output,
     final_norm_output_at_loss,

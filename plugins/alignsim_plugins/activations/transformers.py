@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from alignsim import Component, Const, hookimpl
+from alignsim import Component, hookimpl
 from alignsim_plugins.activations.backward import BACKWARD
 from alignsim_plugins.activations.casts import CASTS
 from alignsim_plugins.activations.forward import FORWARD
@@ -13,7 +13,7 @@ from alignsim_plugins.activations.mlp import MLP
 from alignsim_plugins.activations.norms import NORMS
 from alignsim_plugins.activations.once import ONCE
 from alignsim_plugins.activations.saved import attention_kept, checkpoint_saved, layer_saved
-from alignsim_plugins.activations.slot import LAYERS
+from alignsim_plugins.activations.slot import LAYERS, WHOLE_LAYERS
 from alignsim_plugins.activations.training import TRAINING
 
 TRANSFORMERS = Component(
@@ -32,7 +32,7 @@ TRANSFORMERS = Component(
         *TRAINING,
         *INFERENCE,
     ),
-    defaults={"divided_layers": Const(0, source="transformers 5.24: every rank has whole layers")},
+    kinds={WHOLE_LAYERS},
     source="transformers 5.24, eager PyTorch 2.13",
 )
 

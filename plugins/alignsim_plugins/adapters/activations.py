@@ -269,6 +269,12 @@ def adapter_recomputed(
 
 
 @term("byte/token", per={"role"}, during={"train"}, source=TRACES)
+def adapter_backward(adapts_down: Any, adapted_ffn: Any, inner_bytes: Any) -> Any:
+    """Without an adapter at down, none of its input is freed before the product's two gradients are made."""
+    return (adapts_down <= 0) * adapted_ffn * inner_bytes
+
+
+@term("byte/token", per={"role"}, during={"train"}, source=TRACES)
 def first_layer_unsaved(
     hidden: Any,
     lora_dropout: Any,
@@ -287,7 +293,12 @@ def first_layer_unsaved(
     )
 
 
-@term("byte", per={"role"}, source="torch.autocast keeps the cast of a weight that needs a gradient until it is left")
+@term(
+    "byte",
+    per={"role"},
+    during={"train"},
+    source="torch.autocast keeps the cast of a weight that needs a gradient until it is left",
+)
 def adapter_casts(autocast: Any, adapter_widens: Any, trainable_parameters: Any, compute_bytes: Any) -> Any:
     """Narrow copies of wide adapters."""
     return (autocast > 0) * adapter_widens * compute_bytes * trainable_parameters
@@ -310,6 +321,7 @@ ACTIVATIONS = (
     adapter_forward_work,
     adapter_forward_end,
     adapter_recomputed,
+    adapter_backward,
     first_layer_unsaved,
     adapter_casts,
 )

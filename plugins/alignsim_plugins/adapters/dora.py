@@ -12,9 +12,10 @@ from typing import Any
 from alignsim import Component, at, hookimpl, maths, span, term
 from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.adapters import activations
-from alignsim_plugins.adapters.slot import ADAPTER
+from alignsim_plugins.adapters.slot import ADAPTER, ADAPTERS
 from alignsim_plugins.adapters.targets import DEFAULTS, TARGETS
 from alignsim_plugins.elements import FP32
+from alignsim_plugins.rollouts.generate import NO_STEP, generated
 
 SOURCE = "Liu et al. 2024 (DoRA), sections 4.2 and 4.3; peft 0.21: tuners/lora/dora.py, DoraLinearLayer.forward"
 
@@ -169,6 +170,18 @@ def merged_in_inference(merged_matrix: Any) -> Any:
     return merged_matrix
 
 
+@generated(live=at("prefill"), source=SOURCE)
+def merged_in_prefill(merged_matrix: Any) -> Any:
+    """The same over the prompts."""
+    return merged_matrix
+
+
+@generated(live=at("decode"), source=SOURCE)
+def merged_in_decoding(merged_matrix: Any, decode_working_set: Any = NO_STEP) -> Any:
+    """The same for one token, where that is more than the rest of a step needs at its worst."""
+    return maths.maximum(merged_matrix - decode_working_set, 0)
+
+
 OWN = (
     adapter_outputs,
     adapted_matrices,
@@ -183,6 +196,8 @@ OWN = (
     merged_in_forward,
     merged_in_recomputation,
     merged_in_inference,
+    merged_in_prefill,
+    merged_in_decoding,
 )
 NAMES = {term.name for term in OWN}
 
@@ -191,6 +206,7 @@ DORA = Component(
     slot=ADAPTER,
     terms=(*OWN, *(term for term in (*TARGETS, *activations.ACTIVATIONS) if term.name not in NAMES)),
     defaults={name: constant for name, constant in DEFAULTS.items() if name not in NAMES},
+    kinds={ADAPTERS},
     source=SOURCE,
 )
 

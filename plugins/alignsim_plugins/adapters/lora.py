@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from alignsim import Component, hookimpl
 from alignsim_plugins.adapters.activations import ACTIVATIONS
-from alignsim_plugins.adapters.slot import ADAPTER
+from alignsim_plugins.adapters.slot import ADAPTER, ADAPTERS
 from alignsim_plugins.adapters.targets import DEFAULTS, TARGETS
 
 SOURCE = "Hu et al. 2022 (LoRA), section 4; peft 0.21: tuners/lora"
@@ -16,6 +16,7 @@ LORA = Component(
     slot=ADAPTER,
     terms=(*TARGETS, *ACTIVATIONS),
     defaults=DEFAULTS,
+    kinds={ADAPTERS},
     source=SOURCE,
 )
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, at, hookimpl, maths, term
+from alignsim import Component, Const, Limit, at, hookimpl, maths, term
+from alignsim.limits import COUNT, SWITCH
 from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.adapters.activations import ACTIVATIONS
-from alignsim_plugins.adapters.slot import ADAPTER
+from alignsim_plugins.adapters.slot import ADAPTER, ADAPTERS
 from alignsim_plugins.adapters.targets import DEFAULTS, TARGETS
 from alignsim_plugins.elements import BOOL, FP32
+from alignsim_plugins.losses.logits import PROMPT
+from alignsim_plugins.rollouts.generate import NO_STEP, generated
 
 SOURCE = "Dettmers et al. 2023 (QLoRA), section 3"
 CODE = "bitsandbytes 0.50: autograd/_functions.py, MatMul4Bit; nn/modules.py, Linear4bit"
@@ -134,18 +137,23 @@ def up_adapter_work(
 
 @term("byte/token", per={"role"}, during={"train"}, source=f"{CODE}; {PEFT}: torch 2.13, live storages")
 def adapter_backward(adapts_down: Any, adapted_ffn: Any, inner_bytes: Any, adapter_operand: Any) -> Any:
-    """The product's gradients from the adapter and from the projection, and their sum, when the adapter's x is gone."""
-    return (adapts_down > 0) * adapted_ffn * maths.maximum(inner_bytes - adapter_operand, 0)
+    """The product's gradients from the adapter and from the projection, and their sum, when the adapter's x is gone.
+
+    Without an adapter at down, nothing is freed before the product's two gradients are made.
+    """
+    return adapted_ffn * maths.where(adapts_down > 0, maths.maximum(inner_bytes - adapter_operand, 0), inner_bytes)
 
 
-@term("byte", per={"role"}, source=f"{CODE}: dequantised for every product of backward, in the format of arithmetic")
-def dequantised(
-    compute_bytes: Any, hidden: Any, adapted_ffn: Any, query_width: Any, inner_bytes: Any, tokens: Any
-) -> Any:
+@term("byte", per={"role"}, source=f"{CODE}: dequantised for every product, in the format of arithmetic")
+def dequantised_matrix(compute_bytes: Any, hidden: Any, adapted_ffn: Any, query_width: Any) -> Any:
+    """The largest matrix."""
+    return compute_bytes * hidden * maths.maximum(adapted_ffn, query_width)
+
+
+@term("byte", per={"role"}, during={"train", "infer"}, source=CODE)
+def dequantised(dequantised_matrix: Any, adapted_ffn: Any, inner_bytes: Any, tokens: Any) -> Any:
     """The largest matrix, while one tensor of the MLP's inner width is not yet there."""
-    return maths.maximum(
-        compute_bytes * hidden * maths.maximum(adapted_ffn, query_width) - inner_bytes * adapted_ffn * tokens, 0
-    )
+    return maths.maximum(dequantised_matrix - inner_bytes * adapted_ffn * tokens, 0)
 
 
 @trained(live=at("forward_layers", "backward_last_layer", "backward_first_layer"), source=CODE)
@@ -160,6 +168,20 @@ def dequantised_in_inference(dequantised: Any) -> Any:
     return dequantised
 
 
+@generated(live=at("prefill"), source=CODE)
+def dequantised_in_prefill(
+    dequantised_matrix: Any, adapted_ffn: Any, inner_bytes: Any, rollout_sequences: Any, prompt_tokens: Any = PROMPT
+) -> Any:
+    """The same over the prompts."""
+    return maths.maximum(dequantised_matrix - inner_bytes * adapted_ffn * rollout_sequences * prompt_tokens, 0)
+
+
+@generated(live=at("decode"), source="bitsandbytes 0.50: autograd/_functions.py, matmul_4bit: gemv_4bit of one row")
+def dequantised_in_decoding(dequantised_matrix: Any, rollout_sequences: Any, decode_working_set: Any = NO_STEP) -> Any:
+    """The same for one token of each sequence, where that is more than the rest of a step needs; none for one alone."""
+    return (rollout_sequences > 1) * maths.maximum(dequantised_matrix - decode_working_set, 0)
+
+
 OWN = (
     quantised_bytes,
     quantised_matrices,
@@ -171,9 +193,12 @@ OWN = (
     adapter_saved,
     up_adapter_work,
     adapter_backward,
+    dequantised_matrix,
     dequantised,
     dequantised_in_training,
     dequantised_in_inference,
+    dequantised_in_prefill,
+    dequantised_in_decoding,
 )
 NAMES = {term.name for term in OWN}
 
@@ -183,10 +208,13 @@ QLORA = Component(
     terms=(*OWN, *(term for term in (*TARGETS, *ACTIVATIONS) if term.name not in NAMES)),
     defaults={
         **{name: constant for name, constant in DEFAULTS.items() if name not in NAMES},
-        "quantised_bits": Const(4, source=f"{SOURCE}: NF4"),
-        "quantisation_block": Const(64, source=f"{SOURCE}: blocks of 64"),
-        "double_quantised": Const(1, source=f"{SOURCE}; transformers leaves it off: bnb_4bit_use_double_quant=False"),
+        "quantised_bits": Const(4, source=f"{SOURCE}: NF4", limit=Limit(8, least=1)),
+        "quantisation_block": Const(64, source=f"{SOURCE}: blocks of 64", limit=COUNT),
+        "double_quantised": Const(
+            1, source=f"{SOURCE}; transformers leaves it off: bnb_4bit_use_double_quant=False", limit=SWITCH
+        ),
     },
+    kinds={ADAPTERS},
     source=SOURCE,
 )
 

@@ -11,24 +11,34 @@ from __future__ import annotations
 from typing import Any
 
 from alignsim import Const, maths, term
+from alignsim.limits import COUNT, SHARE, SWITCH
 from alignsim_plugins.adapters.slot import ADAPTER
+from alignsim_plugins.elements import FORMAT
 
 SOURCE = "Hu et al. 2022 (LoRA), section 4; peft 0.21: tuners/lora/layer.py"
 EXPERTS = "transformers 5.24: routed experts are one parameter of three dimensions, which target_modules does not find"
 LATENT = "transformers 5.24: deepseek_v3, q_a_proj, q_b_proj, kv_a_proj_with_mqa, kv_b_proj"
 
 DEFAULTS = {
-    "lora_rank": Const(16, source="peft examples; r of LoraConfig"),
-    "lora_dropout": Const(0, source="peft 0.21: LoraConfig, lora_dropout=0.0; any rate above 0 costs the same"),
-    "adapter_bytes": Const(4, "byte/parameter", source="peft 0.21: autocast_adapter_dtype=True makes adapters 32-bit"),
-    "frozen": Const(1, source=SOURCE),
-    **{name: ADAPTER.none.defaults[name] for name in ("projection_bytes", "quantised_matrices", "adapter_backward")},
+    "lora_rank": Const(16, source="peft examples; r of LoraConfig", limit=COUNT),
+    "lora_dropout": Const(
+        0, source="peft 0.21: LoraConfig, lora_dropout=0.0; any rate above 0 costs the same", limit=SHARE
+    ),
+    "adapter_bytes": Const(
+        4, "byte/parameter", source="peft 0.21: autocast_adapter_dtype=True makes adapters 32-bit", limit=FORMAT
+    ),
+    **{
+        name: Const(1, source="peft 0.21: only adapters need gradients")
+        for name in ("frozen", "frozen_embedding", "frozen_final_norm", "frozen_head")
+    },
+    "frozen_below": Const(0, "layer", source="every layer has adapters"),
+    **{name: ADAPTER.none.defaults[name] for name in ("projection_bytes", "quantised_matrices")},
     **{
         name: Const(0, "parameter", source="adapters are matrices inside the layers")
         for name in ("trained_embedding", "trained_head", "trained_vectors", "trained_experts")
     },
     **{
-        f"adapts_{name}": Const(1, source="all linear layers but the head")
+        f"adapts_{name}": Const(1, source="all linear layers but the head", limit=SWITCH)
         for name in ("query", "key", "value", "output", "gate", "up", "down")
     },
 }
@@ -123,6 +133,18 @@ def gradient_bytes(adapter_bytes: Any) -> Any:
     return adapter_bytes
 
 
+@term("layer", per={"role"}, during={"train"}, source=SOURCE)
+def reached_layers(layers: Any) -> Any:
+    """Every layer has adapters."""
+    return layers
+
+
+@term("parameter", per={"role"}, during={"train"}, source=SOURCE)
+def trained_of_layer(trainable_parameters: Any, layers: Any) -> Any:
+    """One layer's adapters."""
+    return trainable_parameters / layers
+
+
 @term("byte", per={"role"}, group="model_state", source=SOURCE)
 def adapter_weights(trainable_parameters: Any, adapter_bytes: Any) -> Any:
     """Both matrices of every adapter."""
@@ -175,6 +197,8 @@ TARGETS = (
     thin_parameters,
     trainable_parameters,
     gradient_bytes,
+    reached_layers,
+    trained_of_layer,
     adapter_weights,
     largest_trained,
     largest_inner,

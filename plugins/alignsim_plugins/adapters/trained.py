@@ -1,4 +1,7 @@
-"""The shapes of what full fine-tuning trains, for optimizers that treat shapes differently."""
+"""The shapes of a model's own weights that are trained, for optimizers that treat shapes differently.
+
+They need ``trained_layers``, the number of layers that are, and what is frozen besides.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,38 @@ EXPERTS = "transformers 5.24: the experts of a layer are two parameters, gate an
 
 
 @term("parameter", per={"role"}, during={"train"}, source=SOURCE)
-def largest_trained(largest_matrix: Any) -> Any:
-    """The largest parameter of the model."""
-    return largest_matrix
+def largest_of_layer(experts: Any, down_matrix: Any) -> Any:
+    """The largest parameter of a layer: a matrix of the MLP, or all experts' gate and up in one."""
+    return maths.where(experts > 0, 2 * down_matrix, down_matrix)
 
 
 @term("parameter", per={"role"}, during={"train"}, source=SOURCE)
-def trained_embedding(embedding_parameters: Any) -> Any:
-    """Embeddings of tokens and positions; a tied head is among them."""
-    return embedding_parameters
+def largest_trained(
+    frozen_embedding: Any,
+    embedding_matrix: Any,
+    trained_head: Any,
+    trained_layers: Any,
+    largest_of_layer: Any,
+    frozen_final_norm: Any,
+    hidden: Any,
+) -> Any:
+    """The largest parameter that is trained."""
+    return maths.maximum(
+        maths.maximum((1 - frozen_embedding) * embedding_matrix, trained_head),
+        maths.maximum((trained_layers > 0) * largest_of_layer, (1 - frozen_final_norm) * hidden),
+    )
 
 
 @term("parameter", per={"role"}, during={"train"}, source=SOURCE)
-def trained_head(hidden: Any, vocab: Any, tied: Any, scalar_head: Any) -> Any:
+def trained_head(frozen_head: Any, hidden: Any, vocab: Any, tied: Any, scalar_head: Any) -> Any:
     """A head with a matrix of its own."""
-    return maths.where(scalar_head > 0, hidden, vocab * hidden * (1 - tied))
+    return (1 - frozen_head) * maths.where(scalar_head > 0, hidden, vocab * hidden * (1 - tied))
+
+
+@term("layer", per={"role"}, during={"train"}, source="leading layers are the dense ones")
+def trained_expert_layers(trained_layers: Any, expert_layers: Any) -> Any:
+    """Trained layers that have experts."""
+    return maths.minimum(trained_layers, expert_layers)
 
 
 @term("parameter", per={"role"}, during={"train"}, source=SOURCE)
@@ -51,14 +71,16 @@ def layer_vectors(
 
 @term("parameter", per={"role"}, during={"train"}, source=SOURCE)
 def trained_vectors(
-    layers: Any,
+    trained_layers: Any,
     layer_vectors: Any,
-    expert_layers: Any,
+    trained_expert_layers: Any,
     mlp_bias: Any,
     gated: Any,
     ffn: Any,
     hidden: Any,
+    frozen_final_norm: Any,
     norm_parameters: Any,
+    frozen_head: Any,
     head_bias: Any,
     vocab: Any,
     router_bias: Any,
@@ -66,18 +88,18 @@ def trained_vectors(
 ) -> Any:
     """All parameters of one dimension."""
     return (
-        layers * layer_vectors
-        + (layers - expert_layers) * mlp_bias * ((1 + gated) * ffn + hidden)
-        + expert_layers * router_bias * experts
-        + norm_parameters
-        + head_bias * vocab
+        trained_layers * layer_vectors
+        + (trained_layers - trained_expert_layers) * mlp_bias * ((1 + gated) * ffn + hidden)
+        + trained_expert_layers * router_bias * experts
+        + (1 - frozen_final_norm) * norm_parameters
+        + (1 - frozen_head) * head_bias * vocab
     )
 
 
 @term("parameter", per={"role"}, during={"train"}, source=EXPERTS)
-def trained_experts(expert_layers: Any, experts: Any, expert_parameters: Any) -> Any:
+def trained_experts(trained_expert_layers: Any, experts: Any, expert_parameters: Any) -> Any:
     """All routed experts."""
-    return expert_layers * experts * expert_parameters
+    return trained_expert_layers * experts * expert_parameters
 
 
 @term("parameter", per={"role"}, during={"train"}, source=SOURCE)
@@ -109,8 +131,10 @@ def trained_edges(
     vocab: Any,
     hidden: Any,
     tied: Any,
-    layers: Any,
-    expert_layers: Any,
+    frozen_embedding: Any,
+    frozen_head: Any,
+    trained_layers: Any,
+    trained_expert_layers: Any,
     attention_edges: Any,
     gated: Any,
     ffn: Any,
@@ -121,10 +145,10 @@ def trained_edges(
 ) -> Any:
     """Rows and columns of all matrices; an expert's gate and up are one of double width."""
     return (
-        (vocab + hidden) * (2 - tied)
-        + layers * attention_edges
-        + (layers - expert_layers) * (2 + gated) * (ffn + hidden)
-        + expert_layers
+        (vocab + hidden) * ((1 - frozen_embedding) + (1 - frozen_head) * (1 - tied))
+        + trained_layers * attention_edges
+        + (trained_layers - trained_expert_layers) * (2 + gated) * (ffn + hidden)
+        + trained_expert_layers
         * (
             (experts + hidden)
             + experts * (2 * hidden + (2 + gated) * expert_ffn)
@@ -140,21 +164,22 @@ def widest_inner(ffn: Any, query_width: Any, shared_experts: Any, shared_ffn: An
 
 
 @term("parameter", per={"role"}, during={"train"}, source=SOURCE)
-def largest_inner(hidden: Any, widest_inner: Any) -> Any:
+def largest_inner(trained_layers: Any, hidden: Any, widest_inner: Any) -> Any:
     """The largest matrix of a layer that is no stack of experts."""
-    return hidden * widest_inner
+    return (trained_layers > 0) * hidden * widest_inner
 
 
 @term("", per={"role"}, during={"train"}, source=SOURCE)
-def inner_side(hidden: Any, widest_inner: Any) -> Any:
+def inner_side(trained_layers: Any, hidden: Any, widest_inner: Any) -> Any:
     """The shorter side of that matrix."""
-    return maths.minimum(hidden, widest_inner)
+    return (trained_layers > 0) * maths.minimum(hidden, widest_inner)
 
 
 TRAINED = (
+    largest_of_layer,
     largest_trained,
-    trained_embedding,
     trained_head,
+    trained_expert_layers,
     layer_vectors,
     trained_vectors,
     trained_experts,

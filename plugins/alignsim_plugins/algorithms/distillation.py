@@ -8,6 +8,7 @@ import attrs
 
 from alignsim import Algorithm, Given, hookimpl
 from alignsim_plugins.algorithms.events import backward, infer
+from alignsim_plugins.losses.slot import TEACHER, WORDS
 
 TRL = "TRL: gkd_trainer.py, compute_loss"
 
@@ -28,6 +29,7 @@ GKD = Algorithm(
         "rows_per_sample": Given(1.0, source="one row a sample"),
         "input_bytes": Given(24.0, "byte/token", source="token ids, labels and mask in 64 bits"),
     },
+    needs={"policy.loss": WORDS, "teacher.loss": TEACHER},
     source=f"Agarwal et al. 2024 (GKD), algorithm 1; {TRL}: the teacher runs on top of the student's activations, and "
     "the loss reads all logits of both; the teacher's loss is the instant at which its logits are dropped",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from alignsim import Algorithm, Given, hookimpl
+from alignsim_plugins.losses.slot import PAIRS
 
 NUMBERS = {
     "rows_per_sample": Given(2.0, source="Rafailov et al. 2023, eq. 7: a chosen and a rejected answer"),
@@ -36,6 +37,7 @@ DPO = Algorithm(
     },
     model_of={"reference": "policy"},
     numbers=NUMBERS,
+    needs={"policy.loss": PAIRS, "reference.loss": PAIRS},
     source="Rafailov et al. 2023, eq. 7: the reference's forward runs while the policy's activations are held",
 )
 
@@ -43,6 +45,7 @@ DPO_NO_REF = Algorithm(
     name="DPO-No-Ref",
     phases={"update": {"policy": "train"}},
     numbers=NUMBERS,
+    needs={"policy.loss": PAIRS},
     source="TRL: precompute_ref_log_probs, the reference's log-probabilities are of the data set",
 )
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from alignsim import Activity, Algorithm, hookimpl
 from alignsim_plugins.algorithms.dpo import NUMBERS
+from alignsim_plugins.losses.slot import PAIRS
 
 GONE = Activity("gone", ("gone",), like="offloaded", resident=False)
 
@@ -17,6 +18,7 @@ DPO_PRECOMPUTE = Algorithm(
     name="DPO-Precompute",
     phases={"precompute": {"policy": "infer"}, "update": {"policy": "train"}},
     numbers=NUMBERS,
+    needs={"policy.loss": PAIRS},
     source="TRL: dpo_trainer.py, precompute_ref_log_probs without a ref_model; open-instruct: dpo_tune_cache.py: the "
     "policy is its own reference before it is trained",
 )
@@ -26,6 +28,7 @@ DPO_PRECOMPUTE_REFERENCE = Algorithm(
     phases={"precompute": {"reference": "infer"}, "update": {"policy": "train", "reference": GONE}},
     model_of={"reference": "policy"},
     numbers=NUMBERS,
+    needs={"policy.loss": PAIRS, "reference.loss": PAIRS},
     source="TRL: dpo_trainer.py, precompute_ref_log_probs with a ref_model, which is not needed afterwards",
 )
 

@@ -44,9 +44,11 @@ def without(algorithm: Algorithm, *roles: str, **changes: Any) -> Algorithm:
                 phase: tuple(event for event in events if event.partition(".")[0] not in roles)
                 for phase, events in algorithm.order.items()
             },
+            "scalar_heads": tuple(role for role in algorithm.scalar_heads if role not in roles),
             "model_of": {
                 role: model for role, model in algorithm.model_of.items() if role not in roles and model not in roles
             },
+            "needs": {place: kinds for place, kinds in algorithm.needs.items() if place.partition(".")[0] not in roles},
             **changes,
         },
     )

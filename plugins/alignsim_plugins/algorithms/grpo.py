@@ -8,6 +8,7 @@ from typing import Any
 from alignsim import Algorithm, Given, hookimpl, term
 from alignsim_plugins.elements import FP32, INT64
 from alignsim_plugins.losses.logits import PROMPT
+from alignsim_plugins.losses.slot import TOKENS
 
 SOURCE = "TRL: grpo_trainer.py, _generate_and_score_completions: what it returns is a batch"
 NUMBERS = {"rows_per_sample": Given(1.0, source="one row a sample")}
@@ -33,6 +34,7 @@ GRPO = Algorithm(
     model_of={"reference": "policy"},
     numbers={**NUMBERS, "reference_log_probs": KL},
     terms=(input_bytes,),
+    needs={"policy.loss": TOKENS, "reference.loss": TOKENS},
     source="Shao et al. 2024 (DeepSeekMath), algorithm 1",
 )
 
@@ -41,6 +43,7 @@ GRPO_NO_KL = Algorithm(
     phases={"rollout": {"policy": "generate"}, "score": {"policy": "infer"}, "update": {"policy": "train"}},
     numbers={**NUMBERS, "reference_log_probs": NO_KL},
     terms=(input_bytes,),
+    needs={"policy.loss": TOKENS},
     source="Yu et al. 2025 (DAPO), section 2.3: no KL term; TRL: beta=0.0, the default",
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from alignsim import Algorithm, Given, hookimpl
 from alignsim_plugins.algorithms.events import backward, forward, infer
+from alignsim_plugins.losses.slot import ANSWERS
 
 KTO = Algorithm(
     name="KTO",
@@ -21,6 +22,7 @@ KTO = Algorithm(
             "the same for the answers to other prompts (counted in the code, not measured)",
         ),
     },
+    needs={"policy.loss": ANSWERS, "reference.loss": ANSWERS},
     source="Ethayarajh et al. 2024, eq. 7 and 8; TRL: kto_trainer.py, get_batch_loss_metrics: each model runs the "
     "answers to other prompts before its own, without gradients; the reference's two forwards are alike",
 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from alignsim import Algorithm, Given, hookimpl
 from alignsim_plugins.algorithms.events import backward, forward, infer, without
+from alignsim_plugins.losses.slot import PAIRS, VALUES
 
 TRL = "TRL: online_dpo_trainer.py, training_step"
 
@@ -17,10 +18,12 @@ ONLINE_DPO = Algorithm(
     },
     order={"update": (*forward("policy"), *infer("reference"), *infer("reward"), *backward("policy"))},
     model_of={"reference": "policy"},
+    scalar_heads=("reward",),
     numbers={
         "rows_per_sample": Given(2.0, source=f"Guo et al. 2024, algorithm 1: two answers to a prompt; {TRL}"),
         "input_bytes": Given(16.0, "byte/token", source="64-bit token ids and masks (counted, not measured)"),
     },
+    needs={"policy.loss": PAIRS, "reference.loss": PAIRS, "reward.loss": VALUES},
     source=f"Guo et al. 2024, algorithm 1; {TRL}: the reference and the reward model run on top of the policy's "
     "activations",
 )

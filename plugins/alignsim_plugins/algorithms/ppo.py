@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from alignsim import Algorithm, Given, hookimpl
+from alignsim_plugins.losses.slot import TOKENS, VALUES
 
 PPO = Algorithm(
     name="PPO",
@@ -14,10 +15,12 @@ PPO = Algorithm(
         "update": {"policy": "train", "critic": "train"},
     },
     model_of={"reference": "policy", "reward": "critic"},
+    scalar_heads=("critic", "reward"),
     numbers={
         "rows_per_sample": Given(1.0, source="one row a sample"),
         "input_bytes": Given(8.0, "byte/token", source="token ids in 64 bits"),
     },
+    needs={"policy.loss": TOKENS, "reference.loss": TOKENS, "reward.loss": VALUES, "critic.loss": VALUES},
     source="Ouyang et al. 2022 (InstructGPT), section 3.5 and appendix C",
 )
 

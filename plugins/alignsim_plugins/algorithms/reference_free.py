@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import attrs
 
 from alignsim import Algorithm, Given, hookimpl
+from alignsim_plugins.losses.slot import PAIRS
 
 TRL = "TRL: cpo_trainer.py, concatenated_forward"
 
@@ -22,6 +23,7 @@ CPO = Algorithm(
             "not measured)",
         ),
     },
+    needs={"policy.loss": PAIRS},
     source=f"Xu et al. 2024 (CPO), eq. 4: with a negative log-likelihood of the chosen; {TRL}",
 )
 ORPO = attrs.evolve(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from alignsim import Activity, Algorithm, Given, hookimpl
 from alignsim.algorithm import TRAIN
+from alignsim_plugins.losses.slot import JOINT, JOINT_VALUES, TOKENS, VALUES
 
 SOURCE = "TRL 0.19: ppo_trainer.py; the wrapper runs the value model first, so backward comes to it last"
 TRAIN_JOINTLY = Activity("train_jointly", (*TRAIN.moments, "statistics"), like="train")
@@ -33,10 +34,17 @@ TRL_PPO = Algorithm(
         )
     },
     model_of={"reference": "policy", "reward": "critic"},
+    scalar_heads=("critic", "reward"),
     numbers={
         "rows_per_sample": Given(1.0, source="one row a sample"),
         "policy.input_bytes": Given(8.0, "byte/token", source="token ids in 64 bits"),
         "critic.input_bytes": Given(0.0, "byte/token", source="the policy's"),
+    },
+    needs={
+        "policy.loss": JOINT,
+        "reference.loss": (JOINT, TOKENS),
+        "reward.loss": VALUES,
+        "critic.loss": JOINT_VALUES,
     },
     source=SOURCE,
 )

@@ -8,6 +8,7 @@ import attrs
 
 from alignsim import Algorithm, hookimpl
 from alignsim_plugins.algorithms.grpo import GRPO, GRPO_NO_KL
+from alignsim_plugins.losses.slot import VALUES
 
 RLOO = attrs.evolve(
     GRPO,
@@ -19,6 +20,8 @@ REINFORCE_PLUS_PLUS = attrs.evolve(
     GRPO,
     name="REINFORCE++",
     phases={**GRPO.phases, "score": {**GRPO.phases["score"], "reward": "infer"}},
+    needs={**GRPO.needs, "reward.loss": VALUES},
+    scalar_heads=("reward",),
     source="Hu 2025 (REINFORCE++), section 3: GRPO's table and a reward model; advantages are normalised over the "
     "batch; OpenRLHF: --advantage_estimator reinforce",
 )

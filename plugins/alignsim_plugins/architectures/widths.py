@@ -22,6 +22,30 @@ def key_width(kv_heads: Any, head_dim: Any) -> Any:
     return kv_heads * head_dim
 
 
+@term("", per={"model"}, source=f"{SOURCE}; DeepSeek-AI 2024 (DeepSeek-V2), section 2.1")
+def output_width(kv_lora_rank: Any, heads: Any, v_head_dim: Any, head_dim: Any) -> Any:
+    """Elements of what all heads give: of latent attention, their values; a head is narrower than its query there."""
+    return heads * maths.where(kv_lora_rank > 0, v_head_dim, head_dim)
+
+
+@term("", per={"model"}, source="transformers 5.24: DeepseekV3Attention, Phi3Attention; a view keeps all that it views")
+def value_storage(
+    kv_lora_rank: Any,
+    heads: Any,
+    qk_nope_head_dim: Any,
+    v_head_dim: Any,
+    fused_qkv: Any,
+    query_width: Any,
+    key_width: Any,
+) -> Any:
+    """Elements that stay for the sake of values: whatever else came out of the projection that they are a view of."""
+    return maths.where(
+        kv_lora_rank > 0,
+        heads * (qk_nope_head_dim + v_head_dim),
+        key_width + fused_qkv * (query_width + key_width),
+    )
+
+
 @term("", per={"model"}, source="Fedus et al. 2022 (Switch Transformers), section 2")
 def mlp_width(experts: Any, experts_per_token: Any, expert_ffn: Any, ffn: Any) -> Any:
     """Inner width of all MLPs that a token passes in one layer."""
@@ -85,6 +109,8 @@ def largest_matrix(embedding_matrix: Any, down_matrix: Any, experts: Any) -> Any
 WIDTHS = (
     query_width,
     key_width,
+    output_width,
+    value_storage,
     mlp_width,
     embedding_matrix,
     qkv_parameters,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Limit, hookimpl, term
+from alignsim import Component, Limit, hookimpl, maths, term
 from alignsim_plugins.attention.slot import ATTENTION
 from alignsim_plugins.elements import BF16, FP32
 
@@ -15,10 +15,29 @@ PADDING = "transformers 5.24: modeling_flash_attention_utils.py, _upad_input and
 
 @term("byte/token", per={"role"}, source=f"{SOURCE}; {PADDING}")
 def attention_saved(
-    query_width: Any, key_width: Any, heads: Any, padded: Any, fp32: Any = FP32, half: Any = BF16
+    query_width: Any,
+    key_width: Any,
+    value_storage: Any,
+    output_width: Any,
+    kv_lora_rank: Any,
+    heads: Any,
+    padded: Any,
+    fp32: Any = FP32,
+    half: Any = BF16,
 ) -> Any:
-    """Query, key, value and output in 16 bits, and a log-sum a head; the output with its padding is one more tensor."""
-    return half * ((2 + padded) * query_width + 2 * key_width) + fp32 * heads
+    """Query, key, value and output in 16 bits, and a log-sum a head; the output with its padding is one more tensor.
+
+    Values of latent attention are widened to their keys; what is cut of the output is one more tensor.
+    """
+    return (
+        half
+        * (
+            (2 + padded) * query_width
+            + key_width
+            + maths.where(kv_lora_rank > 0, key_width + output_width, maths.where(padded > 0, key_width, value_storage))
+        )
+        + fp32 * heads
+    )
 
 
 FLASH = Component(

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, Limit, at, hookimpl, maths, resident, span, term
+from alignsim import Component, Const, at, hookimpl, maths, resident, span, term
+from alignsim.limits import SWITCH
 from alignsim_plugins.activations.instants import trained
 from alignsim_plugins.engines.gradients import gradients_at_the_end, growing_gradients, made_gradient_bytes
 from alignsim_plugins.engines.single_device import ALONE, AS_STORED, model_parallel_devices
-from alignsim_plugins.engines.slot import ENGINE
+from alignsim_plugins.engines.slot import ENGINE, WHOLE_WEIGHTS
 from alignsim_plugins.engines.states import (
     COMMUNICATION,
     WHOLE,
@@ -96,13 +97,12 @@ DDP = Component(
     ),
     defaults={
         **WHOLE,
-        "gradient_as_bucket_view": Const(0, source="torch: DistributedDataParallel(gradient_as_bucket_view=False)"),
+        "gradient_as_bucket_view": Const(
+            0, source="torch: DistributedDataParallel(gradient_as_bucket_view=False)", limit=SWITCH
+        ),
     },
-    limits={
-        **ALONE,
-        "gathers_cast": AS_STORED,
-        "gradient_as_bucket_view": Limit(1, because="1 makes gradients parts of the buckets, 0 copies them there"),
-    },
+    limits={**ALONE, "gathers_cast": AS_STORED},
+    kinds={WHOLE_WEIGHTS},
     source=SOURCE,
     left_out=COMMUNICATION,
 )

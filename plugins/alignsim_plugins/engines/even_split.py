@@ -12,7 +12,7 @@ from typing import Any
 from alignsim import Component, Const, Limit, hookimpl, resident, term
 from alignsim_plugins.engines.gradients import MADE
 from alignsim_plugins.engines.single_device import AS_STORED
-from alignsim_plugins.engines.slot import ENGINE
+from alignsim_plugins.engines.slot import ENGINE, WHOLE_WEIGHTS
 
 SOURCE = "the reference case: state / (tensor x pipeline)"
 
@@ -39,6 +39,7 @@ EVEN_SPLIT = Component(
         "context": Limit(1, because="an even split is over tensor and pipeline ranks alone"),
         "expert": Limit(1, because="an even split is over tensor and pipeline ranks alone"),
     },
+    kinds={WHOLE_WEIGHTS},
     source=SOURCE,
     left_out=(
         "contexts, communicators and what the allocator wastes",

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, Limit, hookimpl, term
+from alignsim.limits import COUNT, SWITCH
 from alignsim_plugins.engines.fsdp2_backward import BACKWARD
 from alignsim_plugins.engines.fsdp2_forward import FORWARD, INFERENCE
 from alignsim_plugins.engines.fsdp2_units import SOURCE, UNITS
-from alignsim_plugins.engines.slot import ENGINE
+from alignsim_plugins.engines.slot import ENGINE, SHARDED_BY_LAYER
 from alignsim_plugins.engines.states import COMMUNICATION, STATES
 
 NOT_DIVIDED = "fully_shard divides states, and every rank computes whole layers; use data ranks"
@@ -26,19 +27,19 @@ def model_parallel_devices(tensor: Any, pipeline: Any) -> Any:
 
 
 OPTIONS = {
-    "replicas": Const(1, "device", source="torch: fully_shard over a mesh of one dimension"),
-    "reshard_after_forward": Const(1, source="torch: fully_shard(reshard_after_forward=True)"),
+    "replicas": Const(1, "device", source="torch: fully_shard over a mesh of one dimension", limit=COUNT),
+    "reshard_after_forward": Const(1, source="torch: fully_shard(reshard_after_forward=True)", limit=SWITCH),
 }
 TRAINING = {
     "reduce_bytes": Const(
         0, "byte/parameter", source="torch: MixedPrecisionPolicy(reduce_dtype=None), as gradients are made"
     ),
-    "no_sync": Const(0, source="torch: set_requires_gradient_sync(True), every micro-batch is reduced"),
+    "no_sync": Const(0, source="torch: set_requires_gradient_sync(True), every micro-batch is reduced", limit=SWITCH),
 }
 LIMITS = {
     **{name: Limit(1, because=NOT_DIVIDED) for name in ("tensor", "pipeline", "context", "expert")},
-    "reshard_after_forward": Limit(1, because="1 shards every layer again after its forward, 0 does not"),
-    "no_sync": Limit(1, because="1 adds up whole gradients before the last micro-batch, 0 reduces each"),
+    "replicas": Limit(divides="data", because="every replica is as many data ranks, which share one set of shards"),
+    "trains_parts": Limit(0, because="layers that backward does not reach are not modelled; choose adapter 'full'"),
     "quantised_bits": Limit(0, because="shards of quantised weights are not modelled; choose adapter 'lora'"),
 }
 
@@ -48,6 +49,7 @@ FSDP2 = Component(
     terms=(model_parallel_devices, *UNITS, *STATES, *FORWARD, *INFERENCE, *BACKWARD),
     defaults={**OPTIONS, **TRAINING},
     limits=LIMITS,
+    kinds={SHARDED_BY_LAYER},
     source=SOURCE,
     left_out=COMMUNICATION,
 )

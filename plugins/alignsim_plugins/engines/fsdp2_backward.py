@@ -29,12 +29,6 @@ def reduction_bytes(made_gradient_bytes: Any, reduce_bytes: Any) -> Any:
 
 
 @term("parameter", per={"role"}, during={"train"}, source=SOURCE)
-def trained_of_layer(frozen: Any, trainable_parameters: Any, layers: Any, layer_parameters: Any) -> Any:
-    """Parameters of one layer that get gradients."""
-    return maths.where(frozen > 0, trainable_parameters / layers, layer_parameters)
-
-
-@term("parameter", per={"role"}, during={"train"}, source=SOURCE)
 def trained_of_root(frozen: Any, root_parameters: Any) -> Any:
     """Parameters of the root that get gradients."""
     return maths.where(frozen > 0, 0, root_parameters)
@@ -230,7 +224,6 @@ def gradients_at_the_end(
 BACKWARD = (
     made_gradient_bytes,
     reduction_bytes,
-    trained_of_layer,
     trained_of_root,
     accumulates_whole,
     gradients_exist,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from alignsim import Component, Const, hookimpl
+from alignsim_plugins.adapters.slot import ADAPTERS
 from alignsim_plugins.engines.fsdp2 import LIMITS, OPTIONS, model_parallel_devices
 from alignsim_plugins.engines.fsdp2_backward import made_gradient_bytes
 from alignsim_plugins.engines.fsdp2_forward import (
@@ -16,7 +17,7 @@ from alignsim_plugins.engines.fsdp2_forward import (
     gathered_in_inference,
 )
 from alignsim_plugins.engines.fsdp2_units import SOURCE, UNITS
-from alignsim_plugins.engines.slot import ENGINE
+from alignsim_plugins.engines.slot import ENGINE, SHARDED_BY_LAYER
 from alignsim_plugins.engines.states import COMMUNICATION
 
 FSDP2_SAME_WEIGHTS = Component(
@@ -33,6 +34,7 @@ FSDP2_SAME_WEIGHTS = Component(
     defaults={**OPTIONS, "gradients_exist": Const(0, source="there is no backward")},
     limits=LIMITS,
     never={"train": "it holds no shards of its own; choose an engine that does"},
+    needs={"model_of.adapter": ADAPTERS, "model_of.engine": SHARDED_BY_LAYER},
     source=f"{SOURCE}; peft: disable_adapter()",
     left_out=COMMUNICATION,
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from alignsim import Const, maths, term
+from alignsim.limits import SWITCH
 from alignsim_plugins.elements import TRACES
 from alignsim_plugins.engines.states import NO_ADAPTERS
 
 SOURCE = f"torch 2.13: _fully_shard/_fsdp_param_group.py, fully_shard on every layer and on the model; {TRACES}"
-AS_STORED = Const(0, source="a precision that says nothing else: weights are gathered as they are stored")
+AS_STORED = Const(0, source="a precision that says nothing else: weights are gathered as they are stored", limit=SWITCH)
 
 
 @term("device", per={"role"}, source="torch: fully_shard(mesh=...), of two dimensions with replicas")

@@ -29,11 +29,10 @@ def held_head_gradient(head_gradient: Any) -> Any:
 
 @trained(live=at("backward_first_layer"))
 def growing_gradients(
-    frozen: Any,
     gradient_bytes: Any,
     trainable_parameters: Any,
-    layer_parameters: Any,
-    layers: Any,
+    trained_of_layer: Any,
+    frozen_embedding: Any,
     late_gradients: Any,
     gradients_exist: Any,
 ) -> Any:
@@ -42,11 +41,7 @@ def growing_gradients(
         gradients_exist > 0,
         0,
         gradient_bytes
-        * maths.where(
-            frozen > 0,
-            trainable_parameters - trainable_parameters / layers,
-            trainable_parameters - layer_parameters - late_gradients,
-        ),
+        * (trainable_parameters - trained_of_layer - maths.where(frozen_embedding > 0, 0, late_gradients)),
     )
 
 
@@ -60,7 +55,7 @@ def accumulated_gradients(gradients: Any, accumulation_steps: Any) -> Any:
 def gradients_at_the_end(
     gradients: Any,
     gradients_exist: Any,
-    frozen: Any,
+    frozen_embedding: Any,
     gradient_bytes: Any,
     embedding_matrix: Any,
     tied_gradient_copies: Any,
@@ -70,7 +65,7 @@ def gradients_at_the_end(
 ) -> Any:
     """All gradients, the embedding's in as many copies as a tied head needs to add them, and the input's gradient."""
     return maths.where(gradients_exist > 0, 0, gradients) + maths.where(
-        frozen > 0,
+        frozen_embedding > 0,
         0,
         gradient_bytes * embedding_matrix * (tied_gradient_copies + maths.where(gradients_exist > 0, 1, 0))
         + residual_bytes * hidden * tokens,

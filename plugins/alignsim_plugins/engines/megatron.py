@@ -9,13 +9,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, Limit, hookimpl, term
+from alignsim.limits import COUNT, SWITCH
+from alignsim_plugins.activations.slot import DIVIDED_LAYERS
+from alignsim_plugins.adapters.slot import NOTHING_FROZEN
 from alignsim_plugins.engines.megatron_experts import SPREAD_EXPERTS
 from alignsim_plugins.engines.megatron_rank import RANK
 from alignsim_plugins.engines.megatron_refusals import REFUSALS
 from alignsim_plugins.engines.megatron_stages import SPREAD, STAGES
 from alignsim_plugins.engines.megatron_states import BUFFERS, OFFLOAD, OPTIMIZER, STATES
 from alignsim_plugins.engines.single_device import AS_STORED
-from alignsim_plugins.engines.slot import ENGINE
+from alignsim_plugins.engines.slot import DIVIDES_LAYERS, ENGINE
 from alignsim_plugins.engines.states import COMMUNICATION
 
 SOURCE = "Shoeybi et al. 2019; Narayanan et al. 2021; Korthikanti et al. 2022; Megatron-LM d98e8a64"
@@ -40,16 +43,21 @@ MEGATRON = Component(
     defaults={
         "gradient_shards": Const(1, "device", source=f"{BUFFERS}: a buffer of all gradients on every rank"),
         "gradients_exist": Const(1, source=f"{BUFFERS}: gradients are in a buffer from the start"),
-        "distributed_optimizer": Const(1, source="verl, NeMo-RL, Megatron-Bridge: use_distributed_optimizer"),
-        "optimizer_instances": Const(1, "device", source=f"{OPTIMIZER}: num_distributed_optimizer_instances"),
-        "optimizer_offload_fraction": Const(0, source=f"{OFFLOAD}: nothing is on the host unless told"),
+        "distributed_optimizer": Const(
+            1, source="verl, NeMo-RL, Megatron-Bridge: use_distributed_optimizer", limit=SWITCH
+        ),
+        "optimizer_instances": Const(
+            1, "device", source=f"{OPTIMIZER}: num_distributed_optimizer_instances", limit=COUNT
+        ),
+        "optimizer_offload_fraction": Const(
+            0, source=f"{OFFLOAD}: nothing is on the host unless told", limit=Limit(1, because="1 is all of it")
+        ),
     },
     limits={
-        "frozen": Limit(0, because="adapters of divided matrices are not modelled; choose adapter 'full'"),
         "gathers_cast": AS_STORED,
-        "distributed_optimizer": Limit(1, because=f"1 divides its states, 0 keeps them whole ({OPTIMIZER})"),
-        "optimizer_offload_fraction": Limit(1, because="1 is all of it"),
     },
+    kinds={DIVIDES_LAYERS},
+    needs={"layers": DIVIDED_LAYERS, "adapter": NOTHING_FROZEN},
     stages=STAGES,
     source=SOURCE,
     left_out=COMMUNICATION,

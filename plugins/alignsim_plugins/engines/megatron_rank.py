@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from alignsim import Const, Term, maths, term
+from alignsim.limits import COUNT
 from alignsim_plugins.architectures.parameters import (
     attention_extra_parameters,
     attention_parameters,
@@ -32,8 +33,10 @@ from alignsim_plugins.architectures.widths import (
     key_width,
     largest_matrix,
     layer_parameters,
+    output_width,
     qkv_parameters,
     query_width,
+    value_storage,
 )
 
 SHOEYBI = "Shoeybi et al. 2019 (Megatron-LM), section 3"
@@ -66,7 +69,7 @@ def ffn(ffn: Any, tensor: Any) -> Any:
 def vocab(
     vocab: Any,
     tensor: Any,
-    vocabulary_multiple: Any = Const(128, source=f"{VOCABULARY}, 128 unless told otherwise"),
+    vocabulary_multiple: Any = Const(128, source=f"{VOCABULARY}, 128 unless told otherwise", limit=COUNT),
 ) -> Any:
     """Words of a rank, after the vocabulary has been padded to a multiple for every rank."""
     return maths.ceil(vocab / (vocabulary_multiple * tensor)) * vocabulary_multiple
@@ -94,6 +97,8 @@ RANK = (
         (
             query_width,
             key_width,
+            output_width,
+            value_storage,
             embedding_matrix,
             qkv_parameters,
             down_matrix,

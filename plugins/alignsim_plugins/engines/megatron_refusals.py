@@ -118,17 +118,6 @@ def shape_missing(vocab: Any, ffn: Any, experts: Any) -> Any:
     return 1 * (vocab * (ffn + experts) <= 0)
 
 
-@term(
-    "",
-    per={"role"},
-    source="Shoeybi et al. 2019 (Megatron-LM), section 3",
-    refuses="the engine divides every layer, and this modelling code computes whole ones; choose layers 'megatron'",
-)
-def whole_layers(divided_layers: Any) -> Any:
-    """1 where the modelling code knows nothing of the engine."""
-    return 1 - divided_layers
-
-
 @term("", per={"role"}, source=ARGUMENTS, refuses="expert ranks share experts, and this model has none: say expert=1")
 def experts_missing(expert: Any, experts: Any) -> Any:
     """Ranks for experts that there are not."""
@@ -191,7 +180,6 @@ def dense_layers_beyond(has_embedding: Any, dense_layers: Any, stage_layers: Any
 
 
 REFUSALS = (
-    whole_layers,
     experts_missing,
     experts_left_over,
     expert_width_left_over,

@@ -7,7 +7,7 @@ from typing import Any
 
 from alignsim import Component, Limit, hookimpl, term
 from alignsim_plugins.engines.gradients import GRADIENTS
-from alignsim_plugins.engines.slot import ENGINE
+from alignsim_plugins.engines.slot import ENGINE, WHOLE_WEIGHTS
 from alignsim_plugins.engines.states import FIXED, STATES, WHOLE
 
 SOURCE = "one device: nothing is divided"
@@ -33,6 +33,7 @@ SINGLE_DEVICE = Component(
     terms=(model_parallel_devices, *STATES, *GRADIENTS),
     defaults=WHOLE,
     limits={**ALONE, "gathers_cast": AS_STORED},
+    kinds={WHOLE_WEIGHTS},
     source=SOURCE,
     left_out=FIXED,
 )

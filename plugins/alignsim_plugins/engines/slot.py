@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from alignsim import Slot
+from alignsim import Limit, Slot
+from alignsim.limits import SWITCH
+
+WHOLE_WEIGHTS = "weights whole while a model runs"
+"""A kind of engine: a device finds the weights that it computes with where they are."""
+
+SHARDED_BY_LAYER = "weights gathered layer by layer"
+"""A kind of engine: a device gathers one layer after the other, for every role that runs on the weights."""
+
+DIVIDES_LAYERS = "layers divided over tensor ranks"
+"""A kind of engine: a device has a part of every layer, and of the pipeline its own stage."""
 
 ENGINE = Slot(
     name="engine",
@@ -12,6 +22,7 @@ ENGINE = Slot(
         "made_gradient_bytes": "byte/parameter",
         "gradients_exist": "",
     },
+    limits={"gradient_shards": Limit(least=1), "gradients_exist": SWITCH},
     required_for=frozenset({"train", "infer", "generate"}),
     about="how weights, gradients and optimizer state are spread over devices",
 )

@@ -6,9 +6,11 @@ make the gradients in the forward and hold them (``early``), others make logits 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from alignsim import Component, Const, Term, at, maths, span, term
+from alignsim.limits import SWITCH
 from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.losses.head import (
     head_gradient,
@@ -18,7 +20,7 @@ from alignsim_plugins.losses.head import (
     tied_gradient_copies,
 )
 from alignsim_plugins.losses.selectors import ALL, Tokens
-from alignsim_plugins.losses.slot import LOSS
+from alignsim_plugins.losses.slot import LOSS, VOCABULARY
 from alignsim_plugins.losses.trl_fused import inferred_casts_at_loss, inferred_norm_output
 
 SOURCE = "bytes = tokens of a chunk x words x a coefficient of the instant"
@@ -41,12 +43,6 @@ def head_input_saved(early: Any, compute_bytes: Any, hidden: Any, head_tokens: A
 def norm_output(early: Any, casts_weights: Any, head_tokens: Any, tokens: Any, residual_bytes: Any, hidden: Any) -> Any:
     """All rows of it, unless the head's input that is kept is the same tensor."""
     return maths.where(early + casts_weights + (head_tokens < tokens) > 0, residual_bytes * hidden * tokens, 0)
-
-
-@term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def norm_output_unsaved(early: Any, residual_bytes: Any, hidden: Any, tokens: Any, head_tokens: Any) -> Any:
-    """The rows that are not kept."""
-    return residual_bytes * hidden * maths.where(early > 0, tokens, tokens - head_tokens)
 
 
 @trained(live=at("loss"))
@@ -85,7 +81,6 @@ TERMS = (
     head_input_gradient,
     head_input_saved,
     norm_output,
-    norm_output_unsaved,
     tile_at_loss,
     early_gradients,
     tile_in_backward,
@@ -101,6 +96,7 @@ def chunked_head(
     name: str,
     *,
     source: str,
+    kinds: Iterable[str] = (),
     chunk: tuple[Term, ...],
     forward: Ranged,
     backward: Ranged,
@@ -115,6 +111,7 @@ def chunked_head(
     Args:
         name: framework, version, way.
         source: the framework's file, and where the numbers were measured.
+        kinds: what it is for, of :data:`~alignsim_plugins.losses.slot.LOSS`'s kinds or others.
         chunk: the term ``chunk_tokens``, and what it needs.
         forward: bytes per token of a chunk and word; three numbers are the expected, the least and the most.
         backward: likewise.
@@ -132,10 +129,12 @@ def chunked_head(
         defaults={
             "inside_forward": Const(float(inside_forward), source=source),
             "fused_head": Const(1, source=source),
-            "early": Const(float(early), source=source),
+            "early": Const(float(early), source=source, limit=SWITCH),
             "head_products": Const(head_products, source=source),
             **{key: _bytes(number, source) for key, number in defaults.items()},
         },
+        limits=VOCABULARY,
+        kinds=kinds,
         source=source,
     )
 

@@ -7,6 +7,7 @@ component, each with its source, and can be set like any other input. There are 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from alignsim import Component, Const, Term, at, maths, span, term
@@ -15,7 +16,7 @@ from alignsim_plugins.elements import BF16
 from alignsim_plugins.losses.head import DEFAULTS, HEAD
 from alignsim_plugins.losses.logits import FORMATS
 from alignsim_plugins.losses.selectors import ALL, Tokens
-from alignsim_plugins.losses.slot import LOSS
+from alignsim_plugins.losses.slot import LOSS, VOCABULARY
 
 SOURCE = "bytes = tokens x words x a coefficient of the instant"
 NO_CHUNKS = {"chunk_tokens": Const(0, "token", source="nothing is computed in chunks")}
@@ -99,6 +100,7 @@ def coefficients(
     name: str,
     *,
     source: str,
+    kinds: Iterable[str] = (),
     forward: Pair,
     held: Pair,
     backward: Pair | None,
@@ -115,6 +117,7 @@ def coefficients(
     Args:
         name: framework, version, way.
         source: the framework's file, and where the numbers were measured.
+        kinds: what it is for, of :data:`~alignsim_plugins.losses.slot.LOSS`'s kinds or others.
         forward: bytes per token and word for 16-bit and for 32-bit logits; see :data:`MOMENTS`.
         held: likewise.
         backward: likewise; None where a ``logits_in_backward`` among ``terms`` says it.
@@ -153,5 +156,7 @@ def coefficients(
             **({} if chunk else NO_CHUNKS),
             **(defaults or {}),
         },
+        limits=VOCABULARY,
+        kinds=kinds,
         source=source,
     )

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, at, hookimpl, maths, span
-from alignsim_plugins.activations.instants import inferred, trained
+from alignsim_plugins.activations.instants import trained
 from alignsim_plugins.elements import BF16, FP32, TRACES
 from alignsim_plugins.losses.head import DEFAULTS, HEAD, head_tokens
-from alignsim_plugins.losses.slot import LOSS
+from alignsim_plugins.losses.slot import CROSS_ENTROPY as MEAN
+from alignsim_plugins.losses.slot import LOSS, VOCABULARY
 
 SOURCE = "transformers 5.24: loss/loss_utils.py, ForCausalLMLoss"
 
@@ -32,17 +33,13 @@ def logits_in_backward(tokens: Any, vocab: Any, fp32: Any = FP32) -> Any:
     return 3 * tokens * vocab * fp32
 
 
-@inferred(live=at("loss"))
-def inferred_logits_at_loss(tokens: Any, vocab: Any, compute_bytes: Any, fp32: Any = FP32, half: Any = BF16) -> Any:
-    """The same copies where no gradient is made."""
-    return tokens * vocab * (2 * fp32 + maths.where(compute_bytes > half, 0, compute_bytes))
-
-
 CROSS_ENTROPY = Component(
     name="cross-entropy",
     slot=LOSS,
-    terms=(*HEAD, head_tokens, logits_at_loss, logits_held, logits_in_backward, inferred_logits_at_loss),
+    terms=(*HEAD, head_tokens, logits_at_loss, logits_held, logits_in_backward),
     defaults={**DEFAULTS, "inside_forward": Const(1, source=SOURCE)},
+    limits=VOCABULARY,
+    kinds={MEAN},
     source=f"{SOURCE}; {TRACES}",
 )
 

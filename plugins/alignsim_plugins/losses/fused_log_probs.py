@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, hookimpl, maths, term
+from alignsim.limits import COUNT
 from alignsim_plugins.losses.chunked_head import chunked_head
+from alignsim_plugins.losses.slot import TOKENS
 
 VERL = "verl b178a3cd (January 2026): utils/experimental/torch_functional.py, FusedLinearForPPO"
 NEMO_RL = "NeMo-RL 7ea279ab: distributed/model_utils.py, FusedLMHeadDistributedLogprob"
-VERL_CHUNK = Const(512, "token", source=f"{VERL}(chunk_size=512)")
-NEMO_RL_CHUNK = Const(256, "token", source="NeMo-RL: use_fused_linear_logprobs, chunks of 256")
+VERL_CHUNK = Const(512, "token", source=f"{VERL}(chunk_size=512)", limit=COUNT)
+NEMO_RL_CHUNK = Const(256, "token", source="NeMo-RL: use_fused_linear_logprobs, chunks of 256", limit=COUNT)
 
 
 @term("token", per={"role"}, source=VERL, name="chunk_tokens")
@@ -29,6 +31,7 @@ def nemo_rl_chunk_tokens(rows: Any, sequence_tokens: Any, fused_chunk: Any = NEM
 FUSED = (
     chunked_head(
         "verl-2026.01-fused",
+        kinds={TOKENS},
         chunk=(verl_chunk_tokens,),
         forward=16,
         backward=(20, 16, 20),
@@ -40,6 +43,7 @@ FUSED = (
     ),
     chunked_head(
         "nemo-rl-7ea279a-fused",
+        kinds={TOKENS},
         chunk=(nemo_rl_chunk_tokens,),
         forward=12,
         backward=12,

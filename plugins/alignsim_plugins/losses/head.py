@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import Const, at, maths, term
+from alignsim import Const, at, maths, span, term
+from alignsim.limits import SWITCH
 from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.elements import TRACES
 
-FROZEN = Const(0, source="a role without adapters trains all its parameters, if any")
+FROZEN = Const(0, source="a role without adapters trains all its parameters, if any", limit=SWITCH)
 SOURCE = f"logits = head x hidden; {TRACES}"
 
 
@@ -31,23 +32,23 @@ def head_logits(head_tokens: Any, vocab: Any, compute_bytes: Any) -> Any:
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def head_input_saved(frozen: Any, compute_bytes: Any, hidden: Any, head_tokens: Any) -> Any:
+def head_input_saved(frozen_head: Any, compute_bytes: Any, hidden: Any, head_tokens: Any) -> Any:
     """The head's input, which its weight's gradient needs; nobody keeps it for a frozen head."""
-    return maths.where(frozen > 0, 0, compute_bytes * hidden * head_tokens)
+    return maths.where(frozen_head > 0, 0, compute_bytes * hidden * head_tokens)
 
 
 @term("byte", per={"role"}, source=SOURCE)
 def norm_output(
-    casts_weights: Any, head_tokens: Any, tokens: Any, residual_bytes: Any, hidden: Any, frozen: Any = FROZEN
+    casts_weights: Any, head_tokens: Any, tokens: Any, residual_bytes: Any, hidden: Any, frozen_head: Any = FROZEN
 ) -> Any:
     """Another tensor than the head's input, if that is a cast, a selection of tokens, or kept by nobody."""
-    return maths.where(casts_weights + frozen + (head_tokens < tokens) > 0, residual_bytes * hidden * tokens, 0)
+    return maths.where(casts_weights + frozen_head + (head_tokens < tokens) > 0, residual_bytes * hidden * tokens, 0)
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def head_gradient(frozen: Any, made_gradient_bytes: Any, head_matrix: Any) -> Any:
+def head_gradient(frozen_head: Any, made_gradient_bytes: Any, head_matrix: Any) -> Any:
     """One for every parameter of the head, unless it is frozen."""
-    return maths.where(frozen > 0, 0, made_gradient_bytes * head_matrix)
+    return maths.where(frozen_head > 0, 0, made_gradient_bytes * head_matrix)
 
 
 @term("parameter", per={"role"}, during={"train"}, source=SOURCE)
@@ -68,10 +69,18 @@ def logits_at_head(head_logits: Any) -> Any:
     return head_logits
 
 
+@trained(live=span("loss", "backward_loss"), source="transformers 5.24: Gemma2ForCausalLM; autograd keeps a tangent")
+def capped_logits(caps_logits: Any, head_logits: Any) -> Any:
+    """Logits within bounds, before they are scaled up: the tangent is kept for its backward."""
+    return caps_logits * head_logits
+
+
 @trained(live=at("backward_head"))
-def head_input_gradient(compute_bytes: Any, hidden: Any, head_tokens: Any) -> Any:
-    """The gradient of the head's input."""
-    return compute_bytes * hidden * head_tokens
+def head_input_gradient(
+    reached_layers: Any, frozen_final_norm: Any, compute_bytes: Any, hidden: Any, head_tokens: Any
+) -> Any:
+    """The gradient of the head's input, unless nothing below the head is trained."""
+    return maths.where((reached_layers > 0) + (frozen_final_norm <= 0) > 0, compute_bytes * hidden * head_tokens, 0)
 
 
 @inferred(live=at("forward_head"))
@@ -99,8 +108,9 @@ HEAD = (
     late_gradients,
     tied_gradient_copies,
     logits_at_head,
+    capped_logits,
     inferred_logits,
 )
 """Terms of a head that gives whole logits."""
 
-DEFAULTS = {"norm_output_unsaved": Const(0, "byte", source=SOURCE), "fused_head": Const(0, source=SOURCE)}
+DEFAULTS = {"fused_head": Const(0, source=SOURCE)}

@@ -29,18 +29,21 @@ def converted_hidden_states(
 def unsaved_hidden_states(
     recomputes: Any,
     casts_weights: Any,
-    frozen: Any,
+    frozen_head: Any,
     residual_bytes: Any,
     hidden: Any,
     layers: Any,
+    reached_layers: Any,
     tokens: Any,
     head_tokens: Any,
     fp32: Any = FP32,
 ) -> Any:
     """Those that nothing else holds: 32-bit ones are inputs of norms, recomputation keeps all, the head its input."""
     return maths.where(
-        recomputes + (residual_bytes >= fp32) > 0, 0, residual_bytes * hidden * layers * tokens
-    ) + maths.where(casts_weights + frozen + (head_tokens < tokens) > 0, residual_bytes * hidden * tokens, 0)
+        recomputes + (residual_bytes >= fp32) > 0,
+        residual_bytes * hidden * (layers - reached_layers) * tokens,
+        residual_bytes * hidden * layers * tokens,
+    ) + maths.where(casts_weights + frozen_head + (head_tokens < tokens) > 0, residual_bytes * hidden * tokens, 0)
 
 
 @inferred(live=at("forward_layers"))

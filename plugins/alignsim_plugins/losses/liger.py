@@ -8,6 +8,8 @@ from typing import Any
 from alignsim import Component, hookimpl, maths, term
 from alignsim_plugins.losses.chunked_head import chunked_head
 from alignsim_plugins.losses.selectors import COMPLETIONS
+from alignsim_plugins.losses.slot import ANSWERS, PAIRS, TOKENS
+from alignsim_plugins.losses.slot import CROSS_ENTROPY as MEAN
 
 CROSS_ENTROPY = "Liger-Kernel: ops/fused_linear_cross_entropy.py"
 PREFERENCE = "Liger-Kernel 0.6.4: chunked_loss/fused_linear_preference.py (DPO, ORPO, CPO, SimPO), chunk_size=1"
@@ -67,6 +69,7 @@ def row_tokens(head_tokens: Any, rows: Any) -> Any:
 LIGER = (
     chunked_head(
         "liger-0.6.4-cross-entropy",
+        kinds={MEAN},
         chunk=(chunk_share, chunk_tokens),
         forward=(2, 2, 4),
         backward=0,
@@ -79,6 +82,7 @@ LIGER = (
     ),
     chunked_head(
         "liger-00eba63-cross-entropy",
+        kinds={MEAN},
         chunk=(chunk_share, chunk_tokens),
         forward=(2, 2, 4),
         backward=0,
@@ -90,6 +94,7 @@ LIGER = (
     ),
     chunked_head(
         "liger-0.6.4-preference",
+        kinds={PAIRS},
         chunk=(pair_tokens,),
         forward=(6, 2, 12),
         backward=0,
@@ -100,6 +105,7 @@ LIGER = (
     ),
     chunked_head(
         "liger-0.6.4-kto",
+        kinds={ANSWERS},
         chunk=(row_tokens,),
         forward=(6, 2, 12),
         backward=0,
@@ -110,6 +116,7 @@ LIGER = (
     ),
     chunked_head(
         "liger-0.6.4-grpo",
+        kinds={TOKENS},
         chunk=(row_tokens,),
         forward=(6, 2, 12),
         backward=0,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import Const, maths, term
+from alignsim import Const, Limit, maths, term
 from alignsim_plugins.elements import BF16, FP32, TRACES
 
-PROMPT = Const(0, "token", source="nothing is said of prompts: every token may be a completion's")
+PROMPT = Const(
+    0, "token", source="nothing is said of prompts: every token may be a completion's", limit=Limit(whole=True)
+)
 WHOLE = Const(1, source="nothing is said of ranks that share a sequence: every rank has all of it")
 CONVERTED = f"accelerate 1.15: utils/operations.py, convert_outputs_to_fp32; {TRACES}"
 

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from alignsim import Component, hookimpl
 from alignsim_plugins.losses.coefficients import coefficients
+from alignsim_plugins.losses.slot import ANSWERS, CROSS_ENTROPY, PAIRS, TOKENS
 
 FILE = "Megatron-LM d98e8a64: core/tensor_parallel/cross_entropy.py, vocab_parallel_cross_entropy"
 MEASURED = "measured: live storages of the real functions on fake tensors"
 
 MEGATRON = coefficients(
     "megatron-d98e8a6",
+    kinds={ANSWERS, CROSS_ENTROPY, PAIRS, TOKENS},
     forward=(6, 4),
     held=(4, 4),
     backward=(6, 4),
@@ -27,6 +29,7 @@ MEGATRON_TE = coefficients(
 )
 MEGATRON_ENTROPY = coefficients(
     "verl-megatron-b178a3c-entropy",
+    kinds={TOKENS},
     forward=(10, 8),
     held=(8, 8),
     backward=(10, 8),

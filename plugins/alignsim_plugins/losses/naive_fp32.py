@@ -10,7 +10,7 @@ from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.elements import FP32, TRACES
 from alignsim_plugins.losses.head import DEFAULTS, HEAD, head_tokens
 from alignsim_plugins.losses.logits import FORMATS, narrow_logits, predicted_tokens
-from alignsim_plugins.losses.slot import LOSS
+from alignsim_plugins.losses.slot import LOSS, PAIRS, VOCABULARY
 
 SOURCE = f"Rafailov et al. 2023: trainers.py, _get_batch_logps and its .float() of all logits; {TRACES}"
 
@@ -67,6 +67,8 @@ NAIVE_FP32 = Component(
         inferred_logits_at_loss,
     ),
     defaults={**DEFAULTS, "inside_forward": Const(0, source=SOURCE)},
+    limits=VOCABULARY,
+    kinds={PAIRS},
     source=SOURCE,
 )
 

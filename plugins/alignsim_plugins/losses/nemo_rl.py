@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, hookimpl, maths, term
+from alignsim.limits import COUNT
 from alignsim_plugins.losses.coefficients import coefficients
+from alignsim_plugins.losses.slot import CROSS_ENTROPY, PAIRS, TOKENS
 
 FILE = "NeMo-RL 7ea279ab: distributed/model_utils.py, "
-CHUNK = Const(1024, "token", source="NeMo-RL: logprob_chunk_size, which is off unless set; the size is an example")
+CHUNK = Const(
+    1024, "token", source="NeMo-RL: logprob_chunk_size, which is off unless set; the size is an example", limit=COUNT
+)
 
 
 @term("token", per={"role"}, source=f"{FILE}ChunkedDistributedLogprob cuts sequences, all rows at once")
@@ -21,6 +25,7 @@ def chunk_tokens(rows: Any, sequence_tokens: Any, logprob_chunk_size: Any = CHUN
 NEMO_RL = (
     coefficients(
         "nemo-rl-7ea279a",
+        kinds={CROSS_ENTROPY, PAIRS, TOKENS},
         forward=(16, 16),
         held=(4, 4),
         backward=(12, 12),
@@ -29,6 +34,7 @@ NEMO_RL = (
     ),
     coefficients(
         "nemo-rl-7ea279a-chunked",
+        kinds={CROSS_ENTROPY, PAIRS, TOKENS},
         forward=(2, 4),
         held=(2, 4),
         backward=(10, 12),

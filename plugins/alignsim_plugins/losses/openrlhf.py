@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from alignsim import Component, hookimpl
 from alignsim_plugins.losses.coefficients import coefficients
+from alignsim_plugins.losses.slot import ANSWERS, CROSS_ENTROPY, PAIRS, TOKENS
 
 FILE = "OpenRLHF 3c3be623: models/actor.py, output logits to float32; models/utils.py, "
 MEASURED = "measured: live storages of the real functions on fake tensors; 32-bit logits of the model itself: the same"
@@ -13,6 +14,7 @@ MEASURED = "measured: live storages of the real functions on fake tensors; 32-bi
 OPENRLHF = (
     coefficients(
         "openrlhf-3c3be62",
+        kinds={ANSWERS, CROSS_ENTROPY, PAIRS, TOKENS},
         forward=(6, 4),
         held=(4, 4),
         backward=(10, 10),
@@ -20,6 +22,7 @@ OPENRLHF = (
     ),
     coefficients(
         "openrlhf-3c3be62-plain",
+        kinds={ANSWERS, CROSS_ENTROPY, PAIRS, TOKENS},
         forward=(6, 4),
         held=(4, 4),
         backward=(16, 16),
@@ -27,6 +30,7 @@ OPENRLHF = (
     ),
     coefficients(
         "openrlhf-3c3be62-entropy",
+        kinds={TOKENS},
         forward=(12, 12),
         held=(8, 8),
         backward=(28, 28),

@@ -1,4 +1,8 @@
-"""A scalar head: one number a token, for reward models, critics and value heads."""
+"""A scalar head: one number a token, for reward models, critics and value heads.
+
+Of a model that keeps its vocabulary's head beside it, as TRL's AutoModelForCausalLMWithValueHead does, nothing is
+multiplied by that head here.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import Any
 from alignsim import Component, Const, hookimpl, term
 from alignsim_plugins.elements import TRACES
 from alignsim_plugins.losses.head import DEFAULTS, INPUT, head_tokens
-from alignsim_plugins.losses.slot import LOSS
+from alignsim_plugins.losses.slot import LOSS, VALUES
 
 SOURCE = f"transformers 5.24: AutoModelForSequenceClassification, score; {TRACES}"
 
@@ -28,7 +32,14 @@ SCORE_DEFAULTS = {
     "tied_gradient_copies": Const(0, source="a scalar head is not tied"),
 }
 
-SCORE = Component(name="score", slot=LOSS, terms=SCORE_TERMS, defaults=SCORE_DEFAULTS, source=SOURCE)
+SCORE = Component(
+    name="score",
+    slot=LOSS,
+    terms=SCORE_TERMS,
+    defaults=SCORE_DEFAULTS,
+    kinds={VALUES},
+    source=SOURCE,
+)
 
 
 @hookimpl

@@ -9,7 +9,7 @@ from alignsim import Component, Const, at, hookimpl, span
 from alignsim_plugins.activations.instants import inferred
 from alignsim_plugins.losses.head import DEFAULTS, HEAD, head_tokens
 from alignsim_plugins.losses.logits import FORMATS
-from alignsim_plugins.losses.slot import LOSS
+from alignsim_plugins.losses.slot import LOSS, TEACHER, VOCABULARY
 
 SOURCE = "TRL 0.19: gkd_trainer.py, outputs_teacher.logits, a variable until compute_loss returns"
 
@@ -33,6 +33,8 @@ TEACHER_LOGITS = Component(
     slot=LOSS,
     terms=(*HEAD, *FORMATS, head_tokens, logits_being_converted, logits_given),
     defaults={**DEFAULTS, "inside_forward": Const(0, source=SOURCE)},
+    limits=VOCABULARY,
+    kinds={TEACHER},
     source=SOURCE,
 )
 

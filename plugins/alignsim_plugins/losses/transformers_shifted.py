@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from alignsim import Component, hookimpl
 from alignsim_plugins.losses.coefficients import coefficients
+from alignsim_plugins.losses.slot import CROSS_ENTROPY
 
 COUNTED = "live storages of its operations counted on the meta device, torch 2.13"
 
 TRANSFORMERS_4_44 = coefficients(
     "transformers-4.44",
+    kinds={CROSS_ENTROPY},
     forward=(12, 12),
     held=(4, 4),
     backward=(12, 12),
@@ -20,6 +22,7 @@ TRANSFORMERS_4_44 = coefficients(
 )
 TRANSFORMERS_4_46 = coefficients(
     "transformers-4.46",
+    kinds={CROSS_ENTROPY},
     forward=(14, 12),
     held=(4, 4),
     backward=(12, 12),

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from alignsim import Component, hookimpl
 from alignsim_plugins.losses.coefficients import coefficients
+from alignsim_plugins.losses.slot import PAIRS
 
 COUNTED = "live storages of its operations counted on the meta device, torch 2.13, at 2 pairs"
 
 TRL_CPO = coefficients(
     "trl-cpo",
+    kinds={PAIRS},
     forward=(5, 8),
     held=(3, 6),
     backward=(6, 14),
@@ -19,6 +21,7 @@ TRL_CPO = coefficients(
 )
 TRL_CPO_GATHER = coefficients(
     "trl-cpo-gather",
+    kinds={PAIRS},
     forward=(5, 10),
     held=(3, 6),
     backward=(7, 14),
@@ -27,6 +30,7 @@ TRL_CPO_GATHER = coefficients(
 )
 TRL_SIMPO = coefficients(
     "trl-simpo",
+    kinds={PAIRS},
     forward=(4, 6),
     held=(2, 4),
     backward=(4, 12),

@@ -10,7 +10,7 @@ from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.elements import TRACES
 from alignsim_plugins.losses.head import DEFAULTS, HEAD, head_tokens
 from alignsim_plugins.losses.logits import FORMATS, completion_tokens, narrow_logits
-from alignsim_plugins.losses.slot import LOSS
+from alignsim_plugins.losses.slot import LOSS, PAIRS, VOCABULARY
 
 SOURCE = f"TRL 0.19: dpo_trainer.py, concatenated_forward; trainer/utils.py, selective_log_softmax; {TRACES}"
 
@@ -70,7 +70,15 @@ TRL_DPO_TERMS = (
 )
 OUTSIDE = {**DEFAULTS, "inside_forward": Const(0, source=SOURCE)}
 
-TRL_DPO = Component(name="trl-dpo", slot=LOSS, terms=TRL_DPO_TERMS, defaults=OUTSIDE, source=SOURCE)
+TRL_DPO = Component(
+    name="trl-dpo",
+    slot=LOSS,
+    terms=TRL_DPO_TERMS,
+    defaults=OUTSIDE,
+    limits=VOCABULARY,
+    kinds={PAIRS},
+    source=SOURCE,
+)
 
 
 @hookimpl

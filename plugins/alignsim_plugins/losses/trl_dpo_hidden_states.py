@@ -10,7 +10,7 @@ from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.elements import TRACES
 from alignsim_plugins.losses.head import norm_output
 from alignsim_plugins.losses.hidden_states import HIDDEN_STATES
-from alignsim_plugins.losses.slot import LOSS
+from alignsim_plugins.losses.slot import LOSS, PAIRS, VOCABULARY
 from alignsim_plugins.losses.trl_dpo import OUTSIDE, TRL_DPO_TERMS
 
 SOURCE = f"TRL 0.19: dpo_trainer.py, output_hidden_states=True; {TRACES}"
@@ -45,6 +45,8 @@ TRL_DPO_HIDDEN_STATES = Component(
         inferred_hidden_states_at_loss,
     ),
     defaults={**OUTSIDE, "norm_output": Const(0, "byte", source="it is the last of the hidden states")},
+    limits=VOCABULARY,
+    kinds={PAIRS},
     source=SOURCE,
 )
 

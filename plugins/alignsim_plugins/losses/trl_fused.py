@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, at, hookimpl, maths, term
+from alignsim.limits import COUNT
 from alignsim_plugins.activations.inference import NOTHING
 from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.elements import FP32, TRACES
 from alignsim_plugins.losses.head import late_gradients
 from alignsim_plugins.losses.logits import completion_tokens, loss_tokens, predicted_tokens
-from alignsim_plugins.losses.slot import LOSS
+from alignsim_plugins.losses.slot import CROSS_ENTROPY, LOSS, PAIRS, TOKENS, VOCABULARY
 
 SOURCE = f"TRL 1.16: the chunked head of SFT, DPO and GRPO; {TRACES}"
-TILE_TOKENS = Const(4096, "token", source="TRL 1.16: rows of a tile")
-TILE_WORDS = Const(16384, source="TRL 1.16: columns of a tile")
+TILE_TOKENS = Const(4096, "token", source="TRL 1.16: rows of a tile", limit=COUNT)
+TILE_WORDS = Const(16384, source="TRL 1.16: columns of a tile", limit=COUNT)
 
 
 @term("token", per={"role"}, source=SOURCE)
@@ -53,15 +54,9 @@ def norm_output(residual_bytes: Any, hidden: Any, tokens: Any) -> Any:
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def norm_output_unsaved(frozen: Any, residual_bytes: Any, hidden: Any, tokens: Any, loss_tokens: Any) -> Any:
-    """The rows that have no loss."""
-    return maths.where(frozen > 0, 0, residual_bytes * hidden * (tokens - loss_tokens))
-
-
-@term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def head_gradient(frozen: Any, made_gradient_bytes: Any, embedding_matrix: Any) -> Any:
+def head_gradient(frozen_head: Any, made_gradient_bytes: Any, embedding_matrix: Any) -> Any:
     """One for every parameter of the head, unless it is frozen."""
-    return maths.where(frozen > 0, 0, made_gradient_bytes * embedding_matrix)
+    return maths.where(frozen_head > 0, 0, made_gradient_bytes * embedding_matrix)
 
 
 @term("", per={"role"}, during={"train"}, source=f"autograd adds a tied weight's two gradients; {TRACES}")
@@ -95,9 +90,9 @@ def head_input_gradient(compute_bytes: Any, hidden: Any, loss_tokens: Any, fp32:
 
 
 @trained(live=at("backward_head"))
-def head_gradient_sum(frozen: Any, made_gradient_bytes: Any, embedding_matrix: Any, fp32: Any = FP32) -> Any:
+def head_gradient_sum(frozen_head: Any, made_gradient_bytes: Any, embedding_matrix: Any, fp32: Any = FP32) -> Any:
     """The head's gradient is added up in 32 bits, beside its cast where gradients are narrower."""
-    return maths.where(frozen + (made_gradient_bytes >= fp32) > 0, 0, fp32 * embedding_matrix)
+    return maths.where(frozen_head + (made_gradient_bytes >= fp32) > 0, 0, fp32 * embedding_matrix)
 
 
 @inferred(live=at("forward_head", "loss"))
@@ -138,7 +133,6 @@ TRL_FUSED = Component(
         head_tile_cast,
         head_input_saved,
         norm_output,
-        norm_output_unsaved,
         head_gradient,
         late_gradients,
         tied_gradient_copies,
@@ -156,6 +150,8 @@ TRL_FUSED = Component(
         "inside_forward": Const(1, source="TRL 1.16: the model's forward is replaced by one that gives the loss"),
         "fused_head": Const(1, source=SOURCE),
     },
+    limits=VOCABULARY,
+    kinds={CROSS_ENTROPY, TOKENS, PAIRS},
     source=SOURCE,
 )
 

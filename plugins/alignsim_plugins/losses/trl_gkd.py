@@ -9,7 +9,7 @@ from alignsim import Component, Const, at, hookimpl, maths, span
 from alignsim_plugins.activations.instants import trained
 from alignsim_plugins.losses.head import DEFAULTS, HEAD, head_tokens
 from alignsim_plugins.losses.logits import FORMATS, completion_tokens
-from alignsim_plugins.losses.slot import LOSS
+from alignsim_plugins.losses.slot import LOSS, VOCABULARY, WORDS
 
 FILE = "TRL 0.19: gkd_trainer.py, compute_loss and generalized_jsd_loss; "
 COUNTED = "live storages of its operations counted on the meta device, torch 2.13, at completions of 1/4 to all tokens"
@@ -70,6 +70,8 @@ def _distillation(name: str, way: str, forward: float, held: float, backward: fl
             "inside_forward": Const(0, source=source),
             **{key: Const(number, source=source) for key, number in copies.items()},
         },
+        limits=VOCABULARY,
+        kinds={WORDS},
         source=source,
     )
 

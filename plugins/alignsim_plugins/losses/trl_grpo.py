@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, at, hookimpl, maths, span, term
+from alignsim.limits import COUNT, SWITCH
 from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.elements import TRACES
 from alignsim_plugins.losses.head import DEFAULTS, HEAD
 from alignsim_plugins.losses.logits import FORMATS, completion_tokens, narrow_logits, predicted_tokens
-from alignsim_plugins.losses.slot import LOSS
+from alignsim_plugins.losses.slot import LOSS, TOKENS, VOCABULARY
 
 SOURCE = f"TRL 0.19: grpo_trainer.py, _get_per_token_logps_and_entropies; {TRACES}"
-ENTROPY_CHUNK = Const(128, "token", source="TRL 0.19: trainer/utils.py, entropy_from_logits(chunk_size=128)")
+ENTROPY_CHUNK = Const(
+    128, "token", source="TRL 0.19: trainer/utils.py, entropy_from_logits(chunk_size=128)", limit=COUNT
+)
 
 
 @term("token", per={"role"}, source=SOURCE)
@@ -112,9 +115,13 @@ TRL_GRPO = Component(
     defaults={
         **DEFAULTS,
         "inside_forward": Const(0, source=SOURCE),
-        "logits_to_keep": Const(1, source="transformers 5.24: every causal language model takes it; 0 to have all"),
-        "entropy": Const(1, source="TRL 0.19: entropies are logged; 0 to leave them out"),
+        "logits_to_keep": Const(
+            1, source="transformers 5.24: every causal language model takes it; 0 to have all", limit=SWITCH
+        ),
+        "entropy": Const(1, source="TRL 0.19: entropies are logged; 0 to leave them out", limit=SWITCH),
     },
+    limits=VOCABULARY,
+    kinds={TOKENS},
     source=SOURCE,
 )
 

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 
 from alignsim import Component, hookimpl
 from alignsim_plugins.losses.coefficients import coefficients
+from alignsim_plugins.losses.slot import ANSWERS
 
 COUNTED = "live storages of its operations counted on the meta device, torch 2.13, at 4 rows"
 
 TRL_KTO = coefficients(
     "trl-kto",
+    kinds={ANSWERS},
     forward=(6, 8),
     held=(4, 8),
     backward=(4, 12),

@@ -14,7 +14,7 @@ from alignsim_plugins.elements import TRACES
 from alignsim_plugins.losses.head import DEFAULTS, HEAD, head_tokens, norm_output
 from alignsim_plugins.losses.hidden_states import HIDDEN_STATES
 from alignsim_plugins.losses.logits import FORMATS, completion_tokens, narrow_logits
-from alignsim_plugins.losses.slot import LOSS
+from alignsim_plugins.losses.slot import JOINT, LOSS, VOCABULARY
 
 SOURCE = f"TRL 0.19: ppo_trainer.py, train and PolicyAndValueWrapper; {TRACES}"
 
@@ -135,6 +135,8 @@ TRL_PPO = Component(
         "inside_forward": Const(0, source=SOURCE),
         "norm_output": Const(0, "byte", source="it is the last of the hidden states"),
     },
+    limits=VOCABULARY,
+    kinds={JOINT},
     source=SOURCE,
 )
 

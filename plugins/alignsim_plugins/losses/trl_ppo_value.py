@@ -9,7 +9,7 @@ from alignsim import Component, hookimpl, span
 from alignsim_plugins.activations.instants import trained
 from alignsim_plugins.losses.hidden_states import unsaved_hidden_states
 from alignsim_plugins.losses.score import SCORE_DEFAULTS, SCORE_TERMS
-from alignsim_plugins.losses.slot import LOSS
+from alignsim_plugins.losses.slot import JOINT_VALUES, LOSS
 from alignsim_plugins.losses.trl_ppo import SOURCE
 
 
@@ -24,6 +24,7 @@ TRL_PPO_VALUE = Component(
     slot=LOSS,
     terms=(*SCORE_TERMS, unsaved_hidden_states, held_hidden_states),
     defaults=SCORE_DEFAULTS,
+    kinds={JOINT_VALUES},
     source=SOURCE,
 )
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, at, hookimpl, maths, term
+from alignsim.limits import COUNT
 from alignsim_plugins.activations.instants import trained
 from alignsim_plugins.losses.coefficients import coefficients
+from alignsim_plugins.losses.slot import CROSS_ENTROPY, TOKENS
 
 MEASURED = "measured: live storages of the real functions on fake tensors, 16-bit logits; twice that in 32 bits"
 LEGACY = "verl b178a3cd (January 2026): workers/actor/dp_actor.py, logits_rmpad.div_(temperature); "
@@ -17,7 +19,7 @@ CHUNKED = (
     f"{ENTROPY}entropy_from_logits_with_chunking, whose chunks keep a softmax and a copy in 32 bits; counted on the "
     "meta device with 16-bit logits and chunks of 1/16 to all of the tokens"
 )
-CHUNK = Const(2048, "token", source="verl: entropy_from_logits_with_chunking(chunk_size=2048)")
+CHUNK = Const(2048, "token", source="verl: entropy_from_logits_with_chunking(chunk_size=2048)", limit=COUNT)
 
 
 @term("token", per={"role"}, source=f"{ENTROPY}entropy_from_logits_with_chunking")
@@ -40,6 +42,7 @@ def logits_in_backward(
 VERL = (
     coefficients(
         "verl-2026.08",
+        kinds={TOKENS, CROSS_ENTROPY},
         forward=(4, 8),
         held=(2, 4),
         backward=(4, 8),
@@ -48,6 +51,7 @@ VERL = (
     ),
     coefficients(
         "verl-2026.01",
+        kinds={TOKENS},
         forward=(2, 4),
         held=(2, 4),
         backward=(8, 16),
@@ -55,6 +59,7 @@ VERL = (
     ),
     coefficients(
         "verl-2026.01-entropy",
+        kinds={TOKENS},
         forward=(16, 12),
         held=(10, 8),
         backward=(26, 28),
@@ -62,6 +67,7 @@ VERL = (
     ),
     coefficients(
         "verl-2026.01-entropy-chunked",
+        kinds={TOKENS},
         forward=(10, 8),
         held=(10, 8),
         backward=None,
@@ -77,6 +83,7 @@ VERL = (
     ),
     coefficients(
         "verl-2026.01-entropy-checkpointed",
+        kinds={TOKENS},
         forward=(16, 12),
         held=(2, 4),
         backward=(28, 28),
@@ -84,6 +91,7 @@ VERL = (
     ),
     coefficients(
         "verl-2026.01-entropy-compiled",
+        kinds={TOKENS},
         forward=(4, 8),
         held=(2, 4),
         backward=(7, 14),

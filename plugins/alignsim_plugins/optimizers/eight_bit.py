@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, hookimpl, resident, term
-from alignsim_plugins.elements import FP32
+from alignsim.limits import COUNT, SHARE
+from alignsim_plugins.elements import FORMAT, FP32
 from alignsim_plugins.optimizers.slot import OPTIMIZER
 
 SOURCE = "Dettmers et al. 2022 (8-bit optimizers); bitsandbytes 0.50: optim/optimizer.py, init_state"
 IN_PLACE = Const(0, "byte", source="bitsandbytes 0.50: one kernel a tensor, in place")
-BLOCK = Const(256, source="bitsandbytes 0.50: blocksize = 256, one 32-bit maximum a block")
+BLOCK = Const(256, source="bitsandbytes 0.50: blocksize = 256, one 32-bit maximum a block", limit=COUNT)
 SMALL = Const(4096, source="bitsandbytes 0.50: min_8bit_size=4096")
-BYTE = Const(1, "byte", source="bitsandbytes 0.50: state in torch.uint8")
+BYTE = Const(1, "byte", source="bitsandbytes 0.50: state in torch.uint8", limit=FORMAT)
 
 
 @term(
@@ -87,10 +88,14 @@ def _component(name: str, states: int, *, paged: bool) -> Component:
         slot=OPTIMIZER,
         terms=(*terms, paged_state, resident_state, paged_out_state) if paged else (*terms, optimizer_state),
         defaults={
-            "optimizer_states": Const(states, source=SOURCE),
+            "optimizer_states": Const(states, source=SOURCE, limit=COUNT),
             "step_memory": IN_PLACE,
             **(
-                {"paged_share": Const(0, low=0, high=1, source="unified memory: pages stay where there is room")}
+                {
+                    "paged_share": Const(
+                        0, low=0, high=1, source="unified memory: pages stay where there is room", limit=SHARE
+                    )
+                }
                 if paged
                 else {}
             ),

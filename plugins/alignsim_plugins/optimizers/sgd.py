@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, hookimpl, maths, term
+from alignsim.limits import SWITCH
 from alignsim_plugins.optimizers.slot import OPTIMIZER
 
 SOURCE = "torch/optim/sgd.py: _multi_tensor_sgd adds in place, unless there is weight decay"
@@ -23,7 +24,7 @@ def step_memory(decays_weights: Any, trainable_parameters: Any, moment_bytes: An
     return maths.where(decays_weights > 0, trainable_parameters * moment_bytes, 0)
 
 
-DECAY = {"decays_weights": Const(0, source="torch.optim.SGD: weight_decay=0")}
+DECAY = {"decays_weights": Const(0, source="torch.optim.SGD: weight_decay=0", limit=SWITCH)}
 
 SGD = Component(
     name="sgd",

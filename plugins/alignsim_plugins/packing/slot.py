@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from alignsim import Slot
+from alignsim.limits import SWITCH
 
 PACKING = Slot(
     name="packing",
     promises={"rows": "sequence", "tokens": "token", "row_tokens": "token", "padded": "", "packed": ""},
+    limits={"padded": SWITCH, "packed": SWITCH},
     required_for=frozenset({"train", "infer"}),
     about="how sequences are put into a batch: rows, tokens of the forward, and whether a mask marks padding",
 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, hookimpl, maths, term
+from alignsim.limits import COUNT
 from alignsim_plugins.elements import ONE_ROW
 from alignsim_plugins.packing.packed import row_tokens
 from alignsim_plugins.packing.slot import PACKING
@@ -30,7 +31,7 @@ TOKEN_BUDGET = Component(
     slot=PACKING,
     terms=(rows, tokens, row_tokens),
     defaults={
-        "token_budget": Const(16384, "token", source="verl: ppo_max_token_len_per_gpu"),
+        "token_budget": Const(16384, "token", source="verl: ppo_max_token_len_per_gpu", limit=COUNT),
         "padded": Const(0, source=SOURCE),
         "packed": Const(1, source=SOURCE),
     },

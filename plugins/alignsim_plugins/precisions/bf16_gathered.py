@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from alignsim import Component, Const, hookimpl
+from alignsim.limits import SWITCH
 from alignsim_plugins.elements import TRACES
 from alignsim_plugins.precisions.slot import PRECISION
 
@@ -21,7 +22,7 @@ BF16_GATHERED = Component(
         "residual_bytes": Const(2, "byte", source=SOURCE),
         "norm_saved_bytes": Const(16, "byte", source=TRACES),
         "autocast": Const(0, source=SOURCE),
-        "gathers_cast": Const(1, source=SOURCE),
+        "gathers_cast": Const(1, source=SOURCE, limit=SWITCH),
     },
     source=SOURCE,
 )

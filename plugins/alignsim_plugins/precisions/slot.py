@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from alignsim import Slot
+from alignsim.limits import SWITCH
+from alignsim_plugins.elements import FORMAT
 
 PRECISION = Slot(
     name="precision",
@@ -14,6 +16,10 @@ PRECISION = Slot(
         "residual_bytes": "byte",
         "norm_saved_bytes": "byte",
         "autocast": "",
+    },
+    limits={
+        **{f"{of}_bytes": FORMAT for of in ("weight", "weight_gradient", "compute", "residual")},
+        "autocast": SWITCH,
     },
     required_for=frozenset({"train", "infer", "generate"}),
     about="formats of weights, gradients, the optimizer's copy of the weights, and of arithmetic",

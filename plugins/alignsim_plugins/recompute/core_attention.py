@@ -21,6 +21,7 @@ CORE_ATTENTION = Component(
         "recomputes": Const(0, source=SOURCE),
         "recomputes_last": Const(0, source=SOURCE),
         "recomputed_share": Const(0, source=SOURCE),
+        "reaches_inputs": Const(0, source=SOURCE),
         "recomputes_core": Const(1, source=SOURCE),
     },
     source=SOURCE,

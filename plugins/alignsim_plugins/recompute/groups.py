@@ -6,16 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, at, hookimpl, maths, term
+from alignsim.limits import COUNT
 from alignsim_plugins.activations.instants import trained
+from alignsim_plugins.recompute.full import INPUTS, WHOLE_MODEL
 from alignsim_plugins.recompute.slot import RECOMPUTE
 
 SOURCE = "Chen et al. 2016, section 4; Megatron-LM: recompute_method='uniform', recompute_num_layers"
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def saved_activations(checkpoint_saved: Any, layers: Any, layers_per_group: Any, tokens: Any) -> Any:
+def saved_activations(checkpoint_saved: Any, reached_layers: Any, layers_per_group: Any, tokens: Any) -> Any:
     """The input of every group of layers."""
-    return checkpoint_saved * maths.ceil(layers / layers_per_group) * tokens
+    return checkpoint_saved * maths.ceil(reached_layers / layers_per_group) * tokens
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
@@ -25,30 +27,28 @@ def layer_beside(layer_saved: Any, tokens: Any, casts_weights: Any, compute_byte
 
 
 @trained(live=at("backward_last_layer"), source=SOURCE)
-def rest_of_last_group(layer_beside: Any, layers_per_group: Any, layers: Any) -> Any:
+def rest_of_last_group(layer_beside: Any, layers_per_group: Any, reached_layers: Any) -> Any:
     """The other layers of the last group, when its last layer's backward begins."""
-    return (maths.minimum(layers_per_group, layers) - 1) * layer_beside
+    return maths.maximum(maths.minimum(layers_per_group, reached_layers) - 1, 0) * layer_beside
 
 
 @trained(live=at("backward_first_layer"), source=SOURCE)
 def rest_of_first_group(
     layer_beside: Any,
     layers_per_group: Any,
-    layers: Any,
-    frozen: Any,
+    reached_layers: Any,
     gradient_bytes: Any,
-    layer_parameters: Any,
-    trainable_parameters: Any,
+    trained_of_layer: Any,
     gradients_exist: Any,
     gradient_shards: Any,
 ) -> Any:
     """The other layers of the first group, less the gradients that come as they go: its begin or its end is worse."""
-    return (maths.minimum(layers_per_group, layers) - 1) * maths.maximum(
+    return maths.maximum(maths.minimum(layers_per_group, reached_layers) - 1, 0) * maths.maximum(
         layer_beside
         - maths.where(
             gradients_exist > 0,
             0,
-            gradient_bytes * maths.where(frozen > 0, trainable_parameters / layers, layer_parameters) / gradient_shards,
+            gradient_bytes * trained_of_layer / gradient_shards,
         ),
         0,
     )
@@ -59,12 +59,14 @@ GROUPS = Component(
     slot=RECOMPUTE,
     terms=(saved_activations, layer_beside, rest_of_last_group, rest_of_first_group),
     defaults={
-        "layers_per_group": Const(2, source="a choice: the root of the layers keeps least"),
+        "layers_per_group": Const(2, source="a choice: the root of the layers keeps least", limit=COUNT),
         "recomputes": Const(1, source=SOURCE),
         "recomputes_last": Const(1, source=SOURCE),
         "recomputed_share": Const(1, source=SOURCE),
+        "reaches_inputs": Const(1, source=INPUTS),
         "recomputes_core": Const(0, source=SOURCE),
     },
+    limits={"trains_parts": WHOLE_MODEL},
     source=SOURCE,
 )
 

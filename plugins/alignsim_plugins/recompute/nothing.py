@@ -12,9 +12,9 @@ SOURCE = "every layer keeps what its backward reads"
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def saved_activations(layer_saved: Any, layers: Any, tokens: Any, first_layer_unsaved: Any) -> Any:
-    """What one layer keeps, times the layers; the first keeps less where its input needs no gradient."""
-    return (layer_saved * layers - first_layer_unsaved) * tokens
+def saved_activations(layer_saved: Any, reached_layers: Any, tokens: Any, first_layer_unsaved: Any) -> Any:
+    """What one layer keeps, times those that backward reaches; the first keeps less if its input needs no gradient."""
+    return (layer_saved * reached_layers - first_layer_unsaved) * tokens
 
 
 NOTHING = Component(
@@ -25,6 +25,7 @@ NOTHING = Component(
         "recomputes": Const(0, source=SOURCE),
         "recomputes_last": Const(0, source=SOURCE),
         "recomputed_share": Const(0, source=SOURCE),
+        "reaches_inputs": Const(0, source=SOURCE),
         "recomputes_core": Const(0, source=SOURCE),
     },
     source=SOURCE,

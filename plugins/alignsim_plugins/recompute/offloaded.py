@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, hookimpl, maths, span, term
-from alignsim_plugins.recompute.full import FULL
+from alignsim.limits import COUNT
+from alignsim_plugins.recompute.full import FULL, WHOLE_MODEL
 from alignsim_plugins.recompute.slot import RECOMPUTE
 
 SOURCE = "unsloth: gradient_checkpointing.py, hidden states copied to pinned memory; torchtune: OffloadActivations"
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def saved_activations(checkpoint_saved: Any, layers: Any, layers_on_their_way: Any, tokens: Any) -> Any:
+def saved_activations(checkpoint_saved: Any, reached_layers: Any, layers_on_their_way: Any, tokens: Any) -> Any:
     """Inputs of layers that are being copied, or were fetched ahead."""
-    return checkpoint_saved * maths.minimum(layers, layers_on_their_way) * tokens
+    return checkpoint_saved * maths.minimum(reached_layers, layers_on_their_way) * tokens
 
 
 @term(
@@ -26,9 +27,9 @@ def saved_activations(checkpoint_saved: Any, layers: Any, layers_on_their_way: A
     live=span("forward_layers", "backward_first_layer"),
     source=SOURCE,
 )
-def checkpoints_on_host(checkpoint_saved: Any, layers: Any, tokens: Any) -> Any:
-    """The input of every layer, in pinned memory."""
-    return checkpoint_saved * layers * tokens
+def checkpoints_on_host(checkpoint_saved: Any, reached_layers: Any, tokens: Any) -> Any:
+    """The input of every layer that backward reaches, in pinned memory."""
+    return checkpoint_saved * reached_layers * tokens
 
 
 OFFLOADED = Component(
@@ -38,9 +39,15 @@ OFFLOADED = Component(
     defaults={
         **FULL.defaults,
         "layers_on_their_way": Const(
-            2, "layer", low=1, high=5, source="not measured: unsloth holds 1, torchtune's max_fwd_stash_size is 5"
+            2,
+            "layer",
+            low=1,
+            high=5,
+            source="not measured: unsloth holds 1, torchtune's max_fwd_stash_size is 5",
+            limit=COUNT,
         ),
     },
+    limits={"trains_parts": WHOLE_MODEL},
     source=SOURCE,
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, hookimpl, term, while_
+from alignsim_plugins.elements import FORMAT
 from alignsim_plugins.rollouts.kv_cache import kv_cache
 from alignsim_plugins.rollouts.slot import ROLLOUT
 
@@ -22,7 +23,9 @@ FULL_CACHE = Component(
     name="full-cache",
     slot=ROLLOUT,
     terms=(kv_cache, kv_cache_per_device),
-    defaults={"kv_bytes": Const(2, "byte", source="16-bit keys and values, as the weights that make them")},
+    defaults={
+        "kv_bytes": Const(2, "byte", source="16-bit keys and values, as the weights that make them", limit=FORMAT)
+    },
     source=SOURCE,
 )
 

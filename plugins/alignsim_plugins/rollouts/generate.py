@@ -5,33 +5,39 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from alignsim import Const, at, maths, term
+from alignsim import Const, Limit, at, maths, term
+from alignsim.limits import SWITCH
+from alignsim_plugins.activations.forward import inner_bytes
 from alignsim_plugins.activations.inference import NO_ADAPTERS, NOTHING
+from alignsim_plugins.activations.once import casts_weights
 from alignsim_plugins.elements import BF16, BOOL, FP32, INT64, TRACES
 
 SOURCE = "transformers 5.24: generation/utils.py, _sample"
 PADDED = Const(
-    0, source="prompts of one length; 1 where they are padded to the longest: a mask then hides padding from attention"
+    0,
+    source="prompts of one length; 1 where they are padded to the longest: a mask then hides padding from attention",
+    limit=SWITCH,
 )
 SCORES = Const(
     0,
     source="generate keeps no scores unless asked (output_scores=True: 1; 2 while TRL's PPO stacks what it was given)",
+    limit=Limit(2, whole=True),
 )
 
 generated = partial(term, "byte", per=("role",), during=("generate",), resource="device")
 """``@generated(live=...)``: device memory of a role that generates."""
 
 
+NO_STEP = Const(0, "byte", source="a rollout that counts no working set")
+"""What a step of decoding needs, for whoever needs more than that at an instant of its own."""
+
+
 @term("byte/token", per={"role"}, during={"generate"}, source=TRACES)
 def prefill_mlp_work(
-    mlp_width: Any, hidden: Any, compute_bytes: Any, residual_bytes: Any, autocast: Any, weight_bytes: Any
+    mlp_width: Any, hidden: Any, compute_bytes: Any, inner_bytes: Any, residual_bytes: Any, casts_weights: Any
 ) -> Any:
     """Gate, up and their product, the layer's input and the residual; where weights are cast, the norm's output too."""
-    return (
-        3 * compute_bytes * mlp_width
-        + 2 * residual_bytes * hidden
-        + autocast * (weight_bytes > compute_bytes) * compute_bytes * hidden
-    )
+    return 3 * inner_bytes * mlp_width + 2 * residual_bytes * hidden + casts_weights * compute_bytes * hidden
 
 
 @term("byte/token", per={"role"}, during={"generate"}, source=TRACES)
@@ -130,6 +136,8 @@ def kept_scores(
 
 
 GENERATE = (
+    inner_bytes,
+    casts_weights,
     prefill_mlp_work,
     prefill_experts_work,
     prefill_scores_work,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, at, hookimpl, maths, term
+from alignsim import Component, Limit, at, hookimpl, maths, term
 from alignsim_plugins.elements import TRACES
 from alignsim_plugins.rollouts.generate import GENERATE, PADDED, generated
 from alignsim_plugins.rollouts.slot import ROLLOUT
@@ -134,6 +134,7 @@ TRANSFORMERS_CACHE = Component(
         repeated_heads,
         decode_working_set,
     ),
+    limits={"prompt_tokens": Limit("rollout_tokens", because="a rollout begins with its prompt", least=None)},
     source=f"{SOURCE}; {TRACES}",
 )
 

@@ -3,23 +3,9 @@
 A row has ``settings``, ``arch`` (a ``config.json``), ``phase_peaks`` and ``peak_bytes``. Scenarios of this project
 answer for it, see :mod:`~alignsim_plugins.validation.traced_runs`; nothing is fitted to a row. ``rows_fsdp2``, of one
 rank of several, are alike, see :mod:`~alignsim_plugins.validation.traced_shards`; one without ``arch`` has its model's.
-A phase is the largest total over some instants of one scenario:
-
-================  ==================================================================================================
-``load``          models are made one after the other, each with a copy of a head that is tied later
-``optim_init``    the optimizer's first step, before there are inputs
-``rollout``       the policy's forward without gradients over what was generated: log-probabilities before the update
-``forward``       the trained model's, and its loss; of PPO, value model and policy
-``ref_forward``   the reference's, on top of what the policy holds
-``backward``      from the loss to the embedding; of PPO, of the policy and then the value model
-``optimizer``     the step; ``post`` is what PPO computes of its logits after it
-``forward2``      and ``backward2``, ``bwd_end2``: of the second micro-batch, when gradients exist already
-``prefill``       and ``decode``: of generation
-================  ==================================================================================================
-
-``grow`` (the cache's copy while it grows) is not predicted. Of a row with several micro-batches and a reference,
-``forward`` and ``ref_forward`` cover the second micro-batch as well. ``load``, ``optim_init`` and ``bwd_end2`` do not
-count for a row's peak.
+A phase is the largest total over some instants of one scenario (:data:`PHASES`), or something of its own
+(:data:`OTHERS`). Of a row with several micro-batches and a reference, ``forward`` and ``ref_forward`` cover the second
+micro-batch as well.
 """
 
 from __future__ import annotations
@@ -27,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from alignsim import Case, Result, Validation, hookimpl
+from alignsim import Case, InvalidInput, Result, Validation, hookimpl
 from alignsim.fields import Fields
+from alignsim.validation import Refusal
 from alignsim_plugins.validation import traced_shards
 from alignsim_plugins.validation.traced_runs import Trace, scenario
 from alignsim_plugins.validation.traced_shards import between, sharded
@@ -62,6 +49,19 @@ PHASES: Mapping[str, Mapping[str, tuple[tuple[str, str, tuple[str, ...]], ...]]]
 }
 """Algorithm -> phase of a trace -> phase, role and moments. DPO and GRPO have SFT's as well."""
 
+SECOND = {"forward2": "forward", "backward2": "backward"}
+"""Phase of a trace -> the same of a first micro-batch. Of the second, when gradients exist already."""
+
+OTHERS: Mapping[str, str] = {
+    **{phase: f"`{first}` of the second micro-batch, when gradients exist already" for phase, first in SECOND.items()},
+    "bwd_end2": "the end of the second micro-batch's backward: what there is between steps, and all gradients",
+    "load": "models are made one after the other, each with a copy of a head that is tied later",
+    "optim_init": "the optimizer's first step, before there are inputs",
+    "grow": "a trace does not decode every token: it makes the cache of all but two at once, one layer after another, "
+    "and keys and values of the last one exist twice",
+}
+"""Phase of a trace -> what it is, where it is not just the moments of a phase."""
+
 BESIDE = frozenset({"load", "optim_init", "grow", "bwd_end2"})
 """Phases that do not count for a row's peak."""
 
@@ -74,43 +74,66 @@ ROWS = ("rows", "rows_fsdp2")
 """Where a file has its rows: of one device, and of one rank of several. One of the two will do."""
 
 
-def _rows(data: Any) -> Iterator[Fields]:
+def _rows(data: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the rows of a file's content, each with its place."""
     fields = Fields(data)
     for name in [name for name in ROWS if name in fields.data] or ROWS[:1]:
-        yield from fields.each(name)
+        rows = fields.any(name)
+        if not isinstance(rows, list):
+            raise fields.wrong(name, "expected a list of rows")
+        yield from ((f"{name}[{index}]", row) for index, row in enumerate(rows))
+
+
+def _trace(row: Fields, shapes: dict[str, Any]) -> Trace:
+    """Return a row; one without a shape has that of its model, if a row before it told."""
+    peaks = row.inside("phase_peaks")
+    settings = row.inside("settings")
+    model = settings.text("model")
+    arch = row.inside("arch").data if "arch" in row.data else shapes.get(model, {})
+    shapes.setdefault(model, arch)
+    return Trace(
+        settings=settings.data,
+        arch=arch,
+        peaks={phase: peaks.number(phase) for phase in peaks.data},
+        place=row.place,
+    )
 
 
 def traces(data: Any) -> Iterator[Trace]:
-    """Yield the rows of a file's content."""
-    known: dict[str, Any] = {}
-    for row in _rows(data):
-        peaks = row.inside("phase_peaks")
-        settings = row.inside("settings")
-        model = settings.text("model")
-        if "arch" in row.data:
-            known.setdefault(model, row.inside("arch").data)
-        yield Trace(
-            settings=settings.data,
-            arch=row.inside("arch").data if "arch" in row.data else known.get(model, {}),
-            peaks={phase: peaks.number(phase) for phase in peaks.data},
-            place=row.place,
-        )
-
-
-def cases(data: Any) -> Iterator[Case]:
-    """Yield the rows of a file's content as cases to compare.
+    """Yield the rows of a file's content.
 
     Raises:
         InvalidInput: a row that lacks something, with its place.
     """
-    for row, trace in zip(_rows(data), traces(data), strict=True):
-        yield Case(
-            key=row.text("key") if "key" in row.data else row.place,
-            measured_peak=row.number("peak_bytes"),
-            measured_phase=row.text("peak_phase") if "peak_phase" in row.data else None,
-            measured_phases={phase: peak for phase, peak in trace.peaks.items() if phase not in BESIDE},
-            predict=lambda trace=trace: {p: v for p, v in predicted(trace).items() if p not in BESIDE},  # type: ignore[misc]
-        )
+    shapes: dict[str, Any] = {}
+    for place, row in _rows(data):
+        yield _trace(Fields(row, place), shapes)
+
+
+def cases(data: Any) -> Iterator[Case | Refusal]:
+    """Yield the rows of a file's content as cases to compare; a row that lacks something is refused by itself.
+
+    Raises:
+        InvalidInput: it has no rows.
+    """
+    shapes: dict[str, Any] = {}
+    for place, row in _rows(data):
+        key = row.get("key", place) if isinstance(row, dict) else place
+        try:
+            yield _case(Fields(row, place), shapes)
+        except InvalidInput as error:
+            yield Refusal(str(key), str(error))
+
+
+def _case(row: Fields, shapes: dict[str, Any]) -> Case:
+    trace = _trace(row, shapes)
+    return Case(
+        key=row.text("key") if "key" in row.data else row.place,
+        measured_peak=row.number("peak_bytes"),
+        measured_phase=row.text("peak_phase") if "peak_phase" in row.data else None,
+        measured_phases={phase: peak for phase, peak in trace.peaks.items() if phase not in BESIDE},
+        predict=lambda: {p: v for p, v in predicted(trace).items() if p not in BESIDE},
+    )
 
 
 def predicted(trace: Trace) -> dict[str, float]:
@@ -125,14 +148,14 @@ def predicted(trace: Trace) -> dict[str, float]:
     found = _phases(run)
     found["load"] = _load(run)
     if trace.settings["algo"] == "generate":
-        return found
+        return found | {"grow": _grown(run)}
     found["optim_init"] = _first_step(run, trace)
     steps = Fields(trace.settings, "settings").count("grad_accum", 1)
     if steps > 1:
         again = scenario(trace, steps).result
         later = _phases(again)
         role = TRAINS[trace.settings["algo"]]
-        found |= {"forward2": later["forward"], "backward2": later["backward"]}
+        found |= {phase: later[first] for phase, first in SECOND.items()}
         end = again.value(f"update:{role}/backward_end.device")
         found["bwd_end2"] = end - again.value(f"update:{role}.gradients_at_the_end")
         if "ref_forward" in found:  # the phases' names in a trace cover the second micro-batch as well
@@ -177,6 +200,15 @@ def _first_step(run: Result, trace: Trace) -> float:
     if cast:  # gradients are made in 32 bits there
         absent += [f"{r}.step_memory" for r in ("policy", "critic", "reward")]
     return run.value(event) - sum(run.values.get(path, 0.0) for path in absent)
+
+
+def _grown(run: Result) -> float:
+    """The cache of all but two tokens is made without generating them; no step of generation does that."""
+    tokens = run.value("rollout_tokens") - 2
+    grown = run.scenario.using(rollout_tokens=int(tokens)).result
+    made_twice = grown.value("policy.cached_token") * run.value("rollout_sequences") * tokens
+    peak: float = grown.value("generate:policy/decode.device") - grown.value("policy.decode_working_set") + made_twice
+    return peak
 
 
 @hookimpl

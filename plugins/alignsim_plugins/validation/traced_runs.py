@@ -11,6 +11,7 @@
 ``batch``        sequences, or pairs; ``seq`` tokens each, of which ``prompt`` are the prompt's
 ``gen_tokens``   tokens that are generated, where nothing else is done
 ``value_model``  the value model's shape, where it is not the policy's
+``clip``         and :data:`BESIDE`'s others change nothing; any other setting is refused
 ===============  ===================================================================================================
 """
 
@@ -98,6 +99,17 @@ DEFAULTS: Mapping[str, Any] = {
 """What a row need not say."""
 
 
+BESIDE = ("clip", "mode", "device", "rollout")
+"""What a row may say that changes nothing of what is predicted."""
+
+SETTINGS = (
+    *("model", "scheme", "optim", "attn", "gc", "algo", "loss_impl", "batch", "seq"),
+    *DEFAULTS,
+    *BESIDE,
+)
+"""All that a row can say."""
+
+
 def _settings(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return frozen({**DEFAULTS, **given})
 
@@ -140,6 +152,7 @@ def scenario(trace: Trace, accumulation_steps: int = 1) -> Scenario:
     """
     s = trace.fields
     _refuse(s)
+    s.only(SETTINGS)
     algo, lora = s.text("algo"), s.any("lora")
     algorithm = _known(s, "algo", ALGORITHMS)[s.flag("ref")]
     model = _model(trace)
@@ -248,6 +261,7 @@ def _givens(s: Fields) -> dict[str, float]:
 
 def _adapters(lora: Fields) -> dict[str, float]:
     """Return the numbers of adapters; without ``targets``, they sit on all linear layers."""
+    lora.only(("r", "targets", "dropout", "dtype"))
     targets = lora.data.get("targets") or tuple(PROJECTIONS)
     if not isinstance(targets, list | tuple) or not all(isinstance(target, str) for target in targets):
         raise lora.wrong("targets", f"expected a list of projections, got {targets!r}")

@@ -29,6 +29,9 @@ SCHEMES: Mapping[str, tuple[str, float]] = {
 """Precision, and bytes of a gradient that is reduced; 0 if it is as it was made."""
 
 LOSSES: Mapping[str, str] = {"sft": "hf", "dpo": "trl_legacy"}
+OWN = ("world", "reshard")
+"""Settings that no other row has."""
+
 INPUTS: Mapping[str, float] = {"sft": 8.0, "dpo": 16.0}
 """Bytes of a batch for each token: ids that are the labels as well; of pairs, labels beside them."""
 
@@ -48,7 +51,7 @@ def scenario(trace: Trace) -> Scenario:
     Raises:
         InvalidInput: a setting that is not modelled, with the reason.
     """
-    s = trace.fields
+    s = trace.fields.only((*traced_runs.SETTINGS, *OWN))
     scheme, algo = s.text("scheme"), s.text("algo")
     for name, value, known in (("scheme", scheme, SCHEMES), ("algo", algo, INPUTS)):
         if value not in known:
@@ -57,6 +60,7 @@ def scenario(trace: Trace) -> Scenario:
         raise s.wrong("lora", "adapters are not known where states are sharded")
     prompt = s.count("prompt") or (s.count("seq") // 2 if algo == "dpo" else 0)
     settings = {"attn": "sdpa", "loss_impl": LOSSES[algo], **trace.settings, "prompt": prompt}
+    settings = {name: value for name, value in settings.items() if name not in OWN}
     alone = attrs.evolve(trace, settings={**settings, "scheme": "bf16", "sharding": "none"})
     precision, reduced = SCHEMES[scheme]
     numbers = {

@@ -76,6 +76,12 @@ def test_what_is_refused_is_listed(validate: Any):
     assert "1 refused" in done.out
 
 
+def test_nothing_that_could_be_predicted_is_no_success(validate: Any):
+    done = validate({"rows": [{"key": "c", "peak": 5, "predicted": -1}]})
+    assert done.status == 1
+    assert "c    nobody knows" in done.out
+
+
 @pytest.mark.parametrize(("most", "status"), [("5", 0), ("3.1%", 0), ("2", 1)])
 def test_the_largest_error(validate: Any, most: str, status: int):
     assert validate({"rows": ROWS}, "--max-error", most).status == status

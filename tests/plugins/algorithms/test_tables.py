@@ -12,24 +12,18 @@ from alignsim_plugins.algorithms import distillation, dpo_losses, events, refere
 from alignsim_plugins.algorithms.dpo import DPO
 from alignsim_plugins.algorithms.grpo import GRPO
 from alignsim_plugins.algorithms.ppo import PPO
+from small_runs import losses
 
 REGISTRY = default_registry()
 ALGORITHMS = list(REGISTRY.algorithms.values())
 TRAINED = [a for a in ALGORITHMS if any("train" in a.activities(role) for role in a.roles)]
 SCALAR = ("critic", "reward")
-OF_ONE_ROLE = {"score", "trl-ppo-value", "teacher-logits"}
-"""Loss paths that are not a policy's."""
-
 TOY = Architecture(name="toy", layers=2, hidden=64, heads=4, kv_heads=2, ffn=192, vocab=1000)
 
 
 def suits(algorithm: Any, loss: str) -> bool:
-    """A distillation's loss reads a teacher's logits, TRL's joint PPO has statistics after its step."""
-    if "policy" not in algorithm.roles or loss in OF_ONE_ROLE:
-        return False
-    if loss.startswith("trl-gkd") or "teacher" in algorithm.roles:
-        return loss.startswith("trl-gkd") and "teacher" in algorithm.roles
-    return bool((loss == "trl-ppo") == (algorithm.name == "TRL-PPO"))
+    """The policy of an algorithm works with some kinds of loss path."""
+    return bool(REGISTRY.component("loss", loss).kinds.intersection(algorithm.needs.get("policy.loss", ())))
 
 
 def run(algorithm: Any, loss: str, **changes: Any) -> Any:
@@ -83,12 +77,7 @@ def test_every_role_appears(algorithm):
     """Each role does something in some phase, and takes up memory of its own or another's weights there."""
     for role in algorithm.roles:
         assert algorithm.activities(role) - AWAY, role
-    loss = (
-        "score"
-        if algorithm.roles == ("reward",)
-        else next(x for x in ("naive", "trl-gkd", "trl-ppo") if suits(algorithm, x))
-    )
-    result = run(algorithm, loss).result
+    result = run(algorithm, next(iter(losses(algorithm).values()), "none")).result
     for role in algorithm.roles:
         assert result.values[f"{role}.held_weights"] > 0
 
@@ -138,11 +127,11 @@ def test_an_equal_table_is_an_equal_memory(one, other, loss):
 
 
 def test_what_differs_from_a_table_is_a_role():
-    weights = run(PPO, "naive").result.value("reward.held_weights")
+    weights = run(PPO, "trl-grpo").result.value("reward.held_weights")
     assert weights > 0
     elsewhere, shared = (REGISTRY.algorithms[name] for name in ("PPO-Reward-Elsewhere", "PPO-Shared-Backbone"))
     assert (set(PPO.roles) - set(elsewhere.roles), set(PPO.roles) - set(shared.roles)) == ({"reward"}, {"critic"})
-    assert (run(PPO, "naive").result.peak - run(elsewhere, "naive").result.peak).m_as("byte") == weights
+    assert (run(PPO, "trl-grpo").result.peak - run(elsewhere, "trl-grpo").result.peak).m_as("byte") == weights
     assert dict(shared.model_of) == {"reference": "policy"}  # a reward model must be named
     assert set(without_critic.REINFORCE_PLUS_PLUS.roles) - set(GRPO.roles) == {"reward"}
     judged = REGISTRY.algorithms["Online-DPO-Judge"]
@@ -158,9 +147,12 @@ def event_bytes(algorithm: str, loss: str, event: str, term: str) -> float:
 
 def test_a_reference_runs_on_top_of_activations():
     held = "update:policy.held_activations"
-    for algorithm, roles in (("KTO", ["reference"]), ("Online-DPO", ["reference", "reward"])):
+    for algorithm, loss, roles in (
+        ("KTO", "trl-kto", ["reference"]),
+        ("Online-DPO", "naive", ["reference", "reward"]),
+    ):
         for role in roles:
-            assert event_bytes(algorithm, "naive", f"update:{role}/forward_layers", held) > 0
+            assert event_bytes(algorithm, loss, f"update:{role}/forward_layers", held) > 0
     assert event_bytes("GKD", "trl-gkd", "update:teacher/forward_layers", held) > 0
 
 

@@ -7,10 +7,23 @@ import pytest
 from alignsim_plugins.attention.flash import attention_saved
 from small_runs import held, small_run, worked
 
+GROUPED = {"query_width": 128, "key_width": 64, "value_storage": 64, "output_width": 128, "heads": 4, "kv_lora_rank": 0}
+
 
 def test_by_hand():
-    assert worked(attention_saved, query_width=128, key_width=64, heads=4, padded=0) == 2 * (2 * 128 + 2 * 64) + 16
-    assert worked(attention_saved, query_width=128, key_width=64, heads=4, padded=1) == 2 * (3 * 128 + 2 * 64) + 16
+    assert worked(attention_saved, **GROUPED, padded=0) == 2 * (2 * 128 + 2 * 64) + 16
+    assert worked(attention_saved, **GROUPED, padded=1) == 2 * (3 * 128 + 2 * 64) + 16
+
+
+def test_values_that_are_a_view_keep_the_whole_projection_unless_padding_is_cut_out_of_them():
+    fused = {**GROUPED, "value_storage": 128 + 2 * 64}
+    assert worked(attention_saved, **fused, padded=0) == 2 * (2 * 128 + 64 + 256) + 16
+    assert worked(attention_saved, **fused, padded=1) == worked(attention_saved, **GROUPED, padded=1)
+
+
+def test_values_of_latent_attention_are_as_wide_as_keys():
+    latent = {**GROUPED, "key_width": 128, "value_storage": 160, "output_width": 80, "kv_lora_rank": 32}
+    assert worked(attention_saved, **latent, padded=0) == 2 * (4 * 128 + 80) + 16
 
 
 def test_equal_rows_cost_what_the_fused_kernel_of_torch_costs():

@@ -138,14 +138,9 @@ def attention_held(
     compute_bytes: Any,
     recomputed_up_projection: Any,
 ) -> Any:
-    """What the kernel keeps: values and output of latent attention are narrower than its queries and keys.
-
-    Where the products up from the latents are computed again, queries, keys and values are not kept.
-    """
+    """What the kernel keeps, but for query, key and value where the products up from latents are computed again."""
     return attention_kept - maths.where(
-        kv_lora_rank > 0,
-        compute_bytes * heads * (2 * (head_dim - v_head_dim) + recomputed_up_projection * (2 * head_dim + v_head_dim)),
-        0,
+        kv_lora_rank > 0, recomputed_up_projection * compute_bytes * heads * (2 * head_dim + v_head_dim), 0
     )
 
 
