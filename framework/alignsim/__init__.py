@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from alignsim.discovery import load_file, scan
     from alignsim.errors import AlignSimError, InvalidInput, Origin, Problem, UnknownName
     from alignsim.explain import Explanation, explain
+    from alignsim.family import Family
     from alignsim.given import Given, Inputs, described, given
     from alignsim.hardware import Accelerator, Cluster, Node
     from alignsim.hookspecs import hookimpl
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from alignsim.parts import Parts
     from alignsim.plan import Plan
     from alignsim.question import Question
+    from alignsim.reader import Found, Reader, Stored
     from alignsim.registry import Registry, default_registry
     from alignsim.resource import Resource
     from alignsim.result import Result
@@ -54,6 +56,8 @@ _HOME = {  # name -> the module that it is in; empty for a module
     "Component": "component",
     "Const": "term",
     "Explanation": "explain",
+    "Family": "family",
+    "Found": "reader",
     "Given": "given",
     "Inputs": "given",
     "InvalidInput": "errors",
@@ -67,6 +71,7 @@ _HOME = {  # name -> the module that it is in; empty for a module
     "Plan": "plan",
     "Problem": "errors",
     "Question": "question",
+    "Reader": "reader",
     "Registry": "registry",
     "Resource": "resource",
     "Result": "result",
@@ -74,6 +79,7 @@ _HOME = {  # name -> the module that it is in; empty for a module
     "Scenarios": "scenario",
     "Slot": "component",
     "Solver": "solver",
+    "Stored": "reader",
     "Stage": "component",
     "Sweep": "sweep",
     "Term": "term",
@@ -112,6 +118,8 @@ __all__ = [
     "Component",
     "Const",
     "Explanation",
+    "Family",
+    "Found",
     "Given",
     "Inputs",
     "InvalidInput",
@@ -125,6 +133,7 @@ __all__ = [
     "Plan",
     "Problem",
     "Question",
+    "Reader",
     "Registry",
     "Resource",
     "Result",
@@ -133,6 +142,7 @@ __all__ = [
     "Slot",
     "Solver",
     "Stage",
+    "Stored",
     "Sweep",
     "Term",
     "Total",

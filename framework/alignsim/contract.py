@@ -92,6 +92,8 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             Kind("accelerator", "alignsim_accelerators", ("alignsim.hardware:Accelerator",)),
             Kind("node", "alignsim_nodes", ("alignsim.hardware:Node", "alignsim.hardware:Cluster")),
             Kind("architecture", "alignsim_architectures", ("alignsim.architecture:Architecture",)),
+            Kind("family", "alignsim_families", ("alignsim.family:Family",)),
+            Kind("reader", "alignsim_readers", ("alignsim.reader:Reader",)),
             Kind("algorithm", "alignsim_algorithms", ("alignsim.algorithm:Algorithm",)),
             Kind("component", "alignsim_components", ("alignsim.component:Component",)),
             Kind("resource", "alignsim_resources", ("alignsim.resource:Resource",)),

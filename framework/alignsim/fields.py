@@ -2,61 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
-from pathlib import Path
 from typing import Any
 
 import attrs
 
-from alignsim.errors import InvalidInput, Origin, Problem, suggestion
-
-
-def read_json(path: str | Path) -> Any:
-    """Return the content of a JSON file.
-
-    Raises:
-        InvalidInput: no such file, no text, no JSON, a name twice in one object, or a number that is not finite; with
-            the line and column, or the place within the data.
-    """
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InvalidInput(Problem("", f"cannot be read: {error.strerror or error}", Origin(str(path)))) from None
-    except UnicodeDecodeError as error:
-        raise InvalidInput(Problem("", f"is not UTF-8 text: {error.reason}", Origin(str(path)))) from None
-    twice: list[str] = []
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        twice.extend(name for name in found if len(found) < len(pairs) and [p[0] for p in pairs].count(name) > 1)
-        return found
-
-    try:
-        content = json.loads(text, object_pairs_hook=once)
-    except json.JSONDecodeError as error:
-        where = Origin(str(path), error.lineno, error.colno)
-        raise InvalidInput(Problem("", f"is not JSON: {error.msg}", where)) from None
-    except (RecursionError, ValueError) as error:  # nested too deep, or a whole number of thousands of digits
-        raise InvalidInput(Problem("", f"is not JSON that can be read: {error}", Origin(str(path)))) from None
-    problems = [Problem("", f"has {name!r} twice in one object", Origin(str(path))) for name in dict.fromkeys(twice)]
-    problems += [Problem(place, f"{value!r} is not a number", Origin(str(path))) for place, value in _strange(content)]
-    if problems:
-        raise InvalidInput(problems)
-    return content
-
-
-def _strange(content: Any) -> Iterator[tuple[str, float]]:
-    pending: list[tuple[str, Any]] = [("", content)]
-    while pending:
-        place, value = pending.pop()
-        if isinstance(value, dict):
-            pending += [(f"{place}.{name}".lstrip("."), item) for name, item in value.items()]
-        elif isinstance(value, list):
-            pending += [(f"{place}[{index}]", item) for index, item in enumerate(value)]
-        elif isinstance(value, float) and not isfinite(value):
-            yield place, value
+from alignsim.errors import InvalidInput, Problem, suggestion
 
 
 @attrs.frozen
@@ -76,7 +28,7 @@ class Fields:
 
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.data, Mapping):
-            raise InvalidInput(Problem(self.place, f"expected an object with names, got {_short(self.data)}"))
+            raise InvalidInput(Problem(self.place, f"expected an object with names, got {short(self.data)}"))
 
     def at(self, name: str) -> str:
         """Return the place of a field."""
@@ -108,21 +60,21 @@ class Fields:
         """Return a finite number."""
         value = self.any(name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-            raise self.wrong(name, f"expected a number, got {_short(value)}")
+            raise self.wrong(name, f"expected a number, got {short(value)}")
         return value
 
     def count(self, name: str, least: int = 0) -> int:
         """Return a whole number that is at least ``least``."""
         value = self.number(name)
         if value != int(value) or value < least:
-            raise self.wrong(name, f"expected a whole number of at least {least}, got {_short(value)}")
+            raise self.wrong(name, f"expected a whole number of at least {least}, got {short(value)}")
         return int(value)
 
     def text(self, name: str, *, among: Iterable[str] | None = None) -> str:
         """Return a text, one of some."""
         value = self.any(name)
         if not isinstance(value, str):
-            raise self.wrong(name, f"expected a text, got {_short(value)}")
+            raise self.wrong(name, f"expected a text, got {short(value)}")
         known = None if among is None else tuple(among)
         if known is not None and value not in known:
             raise self.wrong(name, f"no {value!r} here; {suggestion(value, known)}")
@@ -132,7 +84,7 @@ class Fields:
         """Return true or false."""
         value = self.any(name)
         if not isinstance(value, bool):
-            raise self.wrong(name, f"expected true or false, got {_short(value)}")
+            raise self.wrong(name, f"expected true or false, got {short(value)}")
         return value
 
     def inside(self, name: str) -> Fields:
@@ -143,10 +95,17 @@ class Fields:
         """Return the objects of a list."""
         value = self.any(name)
         if not isinstance(value, list):
-            raise self.wrong(name, f"expected a list, got {_short(value)}")
+            raise self.wrong(name, f"expected a list, got {short(value)}")
         return [Fields(item, f"{self.at(name)}[{index}]") for index, item in enumerate(value)]
 
 
-def _short(value: object) -> str:
+def short(value: object) -> str:
+    """Return a value as messages tell it, however large it is."""
+    if isinstance(value, str | bytes):
+        value = value[:80]
+    elif isinstance(value, int) and abs(value) >= 10**40:
+        return "a number of more than 40 digits"
+    elif isinstance(value, list | tuple | dict) and (len(value) > 20 or any(isinstance(v, list | dict) for v in value)):
+        return f"{'names' if isinstance(value, dict) else 'a list'} ({len(value):,})"
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from alignsim.algorithm import Algorithm
     from alignsim.architecture import Architecture
     from alignsim.component import Component
+    from alignsim.family import Family
     from alignsim.hardware import Accelerator, Cluster, Node
     from alignsim.question import Question
+    from alignsim.reader import Reader
     from alignsim.registry import Registry
     from alignsim.resource import Resource
     from alignsim.solver import Solver
@@ -95,6 +97,71 @@ def alignsim_architectures() -> Iterable[Architecture]:
             ffn=8192,
             vocab=128256,
             source="config.json of acme/acme-1b",
+        )
+    ```
+    """
+
+
+@hookspec
+def alignsim_families() -> Iterable[Family]:
+    """Offer families of models: how the ``config.json`` of a ``model_type`` is read.
+
+    From then on, a path to such a file is taken wherever the name of a model is.
+
+    ```python
+    from alignsim import Family, hookimpl
+
+
+    @hookimpl
+    def alignsim_families():
+        yield Family(
+            name="acme",
+            keys={
+                "layers": "num_hidden_layers",
+                "hidden": "hidden_size",
+                "heads": "num_attention_heads",
+                "ffn": ("intermediate_size", "ffn_dim"),
+                "vocab": "vocab_size",
+                "tied": "tie_word_embeddings",
+            },
+            defaults={"tied": True},
+            always={"qkv_bias": True},
+            source="acme-models 1.2, modeling_acme.py",
+        )
+    ```
+    """
+
+
+@hookspec
+def alignsim_readers() -> Iterable[Reader]:
+    """Offer readers: what a path or an address stands for, wherever the name of a model or a component is expected.
+
+    ```python
+    from pathlib import Path
+
+    from alignsim import Architecture, Found, InvalidInput, Problem, Reader, hookimpl
+
+
+    def read(path, registry):
+        try:
+            layers, hidden, heads, ffn, vocab = map(int, Path(path).read_text().split())
+        except (OSError, ValueError) as error:
+            raise InvalidInput(Problem(path, f"is no shape of Acme's: {error}")) from None
+        return Found(
+            Architecture(
+                name=Path(path).stem, layers=layers, hidden=hidden, heads=heads, ffn=ffn, vocab=vocab, source=path
+            )
+        )
+
+
+    @hookimpl
+    def alignsim_readers():
+        yield Reader(
+            name="acme-shape",
+            catalogue="architectures",
+            claims=lambda text: text.endswith(".acme"),
+            read=read,
+            about="five numbers in a text file",
         )
     ```
     """

@@ -14,7 +14,7 @@ from alignsim.given import Inputs, as_count, as_flag, at_least, described
 @described
 @attrs.frozen(kw_only=True)
 class Layout(Inputs):
-    """Degrees of parallelism of one model; ``tensor x pipeline x context x data`` devices run it together.
+    """Degrees of parallelism of one model; ``tensor x pipeline x context x sequence x data`` devices run it.
 
     Attributes:
         tensor: ranks that share every layer's matrices.
@@ -31,6 +31,7 @@ class Layout(Inputs):
         last_stage_layers: layers of the last stage; 0 for as many as the others.
         embedding_in_split: the embedding counts as one layer where layers are dealt out.
         loss_in_split: the head and the loss count as one layer where layers are dealt out.
+        sequence: ranks that share the tokens of every sequence, and the heads in attention (Ulysses).
     """
 
     tensor: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
@@ -46,11 +47,12 @@ class Layout(Inputs):
     last_stage_layers: int = attrs.field(default=0, converter=as_count, validator=at_least(0))
     embedding_in_split: bool = attrs.field(default=False, converter=as_flag)
     loss_in_split: bool = attrs.field(default=False, converter=as_flag)
+    sequence: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
 
     @property
     def devices(self) -> int:
         """All devices that run the model."""
-        return self.tensor * self.pipeline * self.context * self.data
+        return self.tensor * self.pipeline * self.context * self.sequence * self.data
 
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with several degrees together."""
@@ -74,8 +76,7 @@ class Layout(Inputs):
             yield Problem(
                 "expert",
                 f"experts are on groups of expert {self.expert} x expert_tensor {self.expert_tensor or self.tensor} x "
-                f"pipeline {self.pipeline} = {group} devices, which does not divide tensor x pipeline x context x "
-                f"data = {self.devices}",
+                f"pipeline {self.pipeline} = {group} devices, which does not divide all {self.devices}",
             )
 
 

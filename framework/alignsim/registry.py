@@ -5,7 +5,11 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
+from os import PathLike, curdir
+from os.path import isabs, join
 from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from alignsim.catalogue import Catalogue, Failure, Offer, Provider
 from alignsim.collector import Collector, Report, unpack
@@ -20,8 +24,10 @@ if TYPE_CHECKING:
     from alignsim.algorithm import Algorithm
     from alignsim.architecture import Architecture
     from alignsim.component import Component, Slot
+    from alignsim.family import Family
     from alignsim.hardware import Accelerator, Cluster, Node
     from alignsim.question import Question
+    from alignsim.reader import Found, Reader
     from alignsim.resource import Resource
     from alignsim.solver import Solver
     from alignsim.term import Term
@@ -91,6 +97,16 @@ class Registry:
         return self._catalogue("alignsim_architectures")
 
     @cached_property
+    def families(self) -> Catalogue[Family]:
+        """The families of models whose files can be read, by ``model_type``."""
+        return self._catalogue("alignsim_families")
+
+    @cached_property
+    def readers(self) -> Catalogue[Reader]:
+        """What reads models and components from files."""
+        return self._catalogue("alignsim_readers")
+
+    @cached_property
     def algorithms(self) -> Catalogue[Algorithm]:
         """The alignment algorithms."""
         return self._catalogue("alignsim_algorithms")
@@ -150,12 +166,16 @@ class Registry:
         return catalogue
 
     def component(self, slot: str, name: str) -> Component:
-        """Return the component of that name in a slot.
+        """Return the component of that name in a slot, or the one that a path stands for.
 
         Raises:
             UnknownName: no component fills that slot, or none of that name does; what the slot has is suggested.
+            InvalidInput: what the path stands for cannot be read, is wrong, or fills another slot.
             DuplicateName: two plugins offer it.
         """
+        found = self._read_component(slot, name)
+        if found is not None:
+            return found
         everything = self.components
         slots = {slot_of(component) for component in everything.values()}
         if slot not in slots:
@@ -170,15 +190,55 @@ class Registry:
     def resolve(self, catalogue: str, value: Any, field: str = "") -> Any:
         """Return an object of a catalogue: the one of that name, or ``value`` if it is such an object already.
 
+        A path to a file, or whatever else a reader takes, is a name too.
+
         Raises:
             UnknownName: no object has that name.
-            InvalidInput: neither a name nor such an object; ``field`` is told as the place.
+            InvalidInput: neither a name nor such an object, or a file that is wrong; ``field`` is told as the place.
         """
+        if isinstance(value, PathLike):
+            value = str(value) if isabs(value) else join(curdir, value)  # never a name
         if isinstance(value, str):
-            return getattr(self, catalogue)[value]
+            return self._resolved(catalogue, value, field)
         if not isinstance(value, KINDS[f"alignsim_{catalogue}"].classes()):
             raise InvalidInput(Problem(field, f"expected one of the {catalogue}, or the name of one; got {value!r}"))
         return value
+
+    def _resolved(self, catalogue: str, name: str, field: str) -> Any:
+        objects = getattr(self, catalogue)
+        if name in objects:
+            return objects[name]
+        try:
+            found = self.read(catalogue, name)
+        except InvalidInput as error:
+            raise InvalidInput([attrs.evolve(p, field=p.field or field) for p in error.problems]) from None
+        if found is None:
+            return objects[name]  # raises, with what is near
+        if found.item is None:
+            raise InvalidInput(Problem(field, f"{name} holds weights, and does not say what they are of"))
+        return found.item
+
+    def read(self, catalogue: str, text: str) -> Found | None:
+        """Return what a path or an address stands for; None where no reader takes it for one.
+
+        Raises:
+            InvalidInput: it cannot be read, or is wrong.
+            PluginError: a reader breaks the contract.
+        """
+        from alignsim.reading import read
+
+        return read(self.readers, catalogue, text, self)
+
+    def _read_component(self, slot: str, name: str) -> Component | None:
+        if f"{slot}:{name}" in self.components:
+            return None
+        found = self.read("components", name)
+        if found is None:
+            return None
+        if slot_of(found.item) != slot:
+            raise InvalidInput(Problem(slot, f"{name} describes what fills slot {slot_of(found.item)!r}"))
+        component: Component = found.item
+        return component
 
     def fillings(self, slot: str) -> tuple[str, ...]:
         """Return the names of the components of a slot."""

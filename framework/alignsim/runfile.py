@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import attrs
@@ -29,7 +30,7 @@ from alignsim.errors import AlignSimError, InvalidInput, Problem, UnknownName
 from alignsim.fields import Fields
 from alignsim.layout import Layout, Place
 from alignsim.registry import Registry, default_registry
-from alignsim.scenario import Scenario
+from alignsim.scenario import EVERY, Scenario
 from alignsim.units import to_base
 from alignsim.validation import Case
 
@@ -62,14 +63,37 @@ def scenario_of(data: Any, registry: Registry | None = None, place: str = "scena
             found[name] = _READ.get(name, Fields.text)(fields, name)
         except InvalidInput as error:
             problems += error.problems
+    for path, look_up in _named(found, registry):
+        try:
+            look_up(fields.at(path))
+        except InvalidInput as error:
+            problems += error.problems
+        except UnknownName as error:
+            problems.append(Problem(fields.at(path), str(error)))
     if problems:
         raise InvalidInput(problems)
     try:
         return Scenario(**found, registry=registry)
     except InvalidInput as error:
-        raise error.inside(place) from None
-    except UnknownName as error:
-        raise InvalidInput(Problem(place, str(error))) from None
+        raise (error.inside(place) if place else error) from None
+
+
+def _named(found: Mapping[str, Any], registry: Registry) -> Iterator[tuple[str, Any]]:
+    """Yield the place of every name in a run, and what looks it up."""
+    for field, catalogue in (("algorithm", "algorithms"), ("accelerator", "accelerators"), ("models", "architectures")):
+        look_up = partial(registry.resolve, catalogue)
+        value = found.get(field)
+        if isinstance(value, dict):
+            for key, name in value.items():
+                if isinstance(name, str):
+                    yield f"{field}.{key}", partial(look_up, name)
+        elif value is not None:
+            yield field, partial(look_up, value)
+    chosen = found.get("components", {})
+    for key in chosen:
+        if key != EVERY:
+            slot = key.rpartition(".")[2]
+            yield f"components.{key}", lambda _, slot=slot, name=chosen[key]: registry.component(slot, name)
 
 
 def cases(data: Any, registry: Registry | None = None) -> Iterator[Case]:

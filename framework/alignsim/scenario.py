@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from os import PathLike
 from typing import Any, TypeVar
 
 import attrs
@@ -30,7 +31,7 @@ def _algorithm(value: Algorithm | str) -> Algorithm:
     return value  # type: ignore[return-value]
 
 
-def _models(value: Mapping[str, Architecture | str]) -> Mapping[str, Architecture]:
+def _models(value: Mapping[str, Architecture | str | PathLike[str]]) -> Mapping[str, Architecture]:
     return value  # type: ignore[return-value]
 
 
@@ -53,7 +54,7 @@ def _givens(value: Mapping[str, Any]) -> Mapping[str, Given]:
 class Scenario(Question):
     """A run: an algorithm, the models of its roles, the choices made for them, and the devices they are on.
 
-    Names are accepted wherever an object of a catalogue is.
+    Names are accepted wherever an object of a catalogue is; for a model, so is the path of its ``config.json``.
 
     Attributes:
         algorithm: who does what when.
@@ -126,7 +127,7 @@ class Scenario(Question):
 
     def _named(self, role: str, model: Architecture | str) -> Architecture:
         found: Architecture = self.registry.resolve("architectures", model, f"Scenario.models[{role!r}]")
-        if not isinstance(model, str) or role not in self.algorithm.scalar_heads or found.head == "scalar":
+        if not isinstance(model, str | PathLike) or role not in self.algorithm.scalar_heads or found.head == "scalar":
             return found
         try:
             return found.with_scalar_head()
@@ -195,6 +196,11 @@ class Scenario(Question):
                 if got > most:
                     message = f"must be at most {most}, the {of} of {model.name} for role {role!r}; got {got}"
                     yield Problem(f"layout.{degree}", message)
+            if model.heads % layout.sequence:
+                message = (
+                    f"must divide the {model.heads} heads of {model.name} for role {role!r}; got {layout.sequence}"
+                )
+                yield Problem("layout.sequence", message)
             other, known = named.setdefault(model.name, (role, model))
             if known != model:
                 message = f"is another model than that of {other!r}, but has the same name {model.name!r}"

@@ -7,6 +7,8 @@ from alignsim.testing import (
     AlgorithmTests,
     ArchitectureTests,
     ComponentTests,
+    FamilyTests,
+    ReaderTests,
     ScenarioTests,
     SolverTests,
     TermTests,
@@ -32,6 +34,14 @@ class TestTerms(TermTests):
 
 
 class TestArchitectures(ArchitectureTests):
+    plugin = BUILT_IN
+
+
+class TestFamilies(FamilyTests):
+    plugin = BUILT_IN
+
+
+class TestReaders(ReaderTests):
     plugin = BUILT_IN
 
 

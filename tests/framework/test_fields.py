@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from alignsim import InvalidInput
-from alignsim.fields import Fields, read_json
+from alignsim.fields import Fields
+from alignsim.jsonfile import read_json
 
 
 def written(tmp_path: Any, text: str | bytes) -> str:

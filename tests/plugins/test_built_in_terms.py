@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from alignsim import Algorithm, AlignSimError, Batch, Scenario, Scenarios, default_registry
+from alignsim import AlignSimError, Batch, Scenario, Scenarios, default_registry
 from alignsim.solver import Solver
 from small_runs import losses
 
@@ -75,9 +75,9 @@ def composed():
     scenarios = [scenario.graph for scenario in REGISTRY.scenarios.values()]
     value = REGISTRY.component("loss", "trl-ppo-value")
     joint = REGISTRY.component("loss", "trl-ppo")
-    scenarios.append(run(REGISTRY.algorithms["TRL-PPO"], loss=joint, **{"critic.loss": value}))
-    evaluation = Algorithm(name="Evaluation", phases={"evaluate": {"policy": "infer"}}, source="test")
-    scenarios.append(run(evaluation))
+    scenarios.append(run(REGISTRY.algorithms["TRL-PPO"], loss=joint, **{"critic.loss": value, "reward.loss": "score"}))
+    in_place = {"engine": "fsdp2", "reference.engine": "fsdp2-swapped-weights"}
+    scenarios.append(run(REGISTRY.algorithms["DPO"], **in_place))
     return [*scenarios, *(graph for component in REGISTRY.components.values() for graph in with_component(component))]
 
 

@@ -9,14 +9,14 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from runpy import run_path
 from typing import Any
 
 from alignsim import Case, InvalidInput, compare, default_registry
-from alignsim.fields import read_json
+from alignsim.jsonfile import read_json
 from alignsim.runfile import cases
 from alignsim.validation import Comparison
 from alignsim.views.comparison import percent, summary_table
@@ -62,15 +62,20 @@ def one_gpu_tables() -> str:
         for r in comparison.rows
     )
     errors = [abs(row.error) for row in comparison.rows]
-    shares = ((f"{100 * edge:.0f} %", f"{sum(e <= edge for e in errors)} of {len(errors)}") for edge in EDGES)
     left = [(key, row["measured"], row["missing"]) for key, row in left_out().items()]
     tables = [
         Table.of("", ["row", ">predicted GiB", ">measured GiB", ">error", "what"], rows),
-        Table.of("Errors up to", ["error", ">rows"], shares),
+        Table.of("Errors up to", ["error", ">rows"], shares(errors, EDGES)),
         Table.of("Described, but a component is not there yet", ["row", "what is missing"], waiting),
         Table.of("Left out", ["row", ">measured", "what is missing"], left),
     ]
     return "\n\n".join(table.markdown() for table in tables if table.rows)
+
+
+def shares(errors: Iterable[float], edges: Iterable[float]) -> list[tuple[str, str]]:
+    """Return how many of some errors are up to each edge."""
+    all_of = list(errors)
+    return [(f"{100 * edge:.0f} %", f"{sum(e <= edge for e in all_of)} of {len(all_of)}") for edge in edges]
 
 
 def left_out() -> Mapping[str, Any]:
@@ -195,6 +200,50 @@ def golden_table() -> str | None:
     return "\n\n".join(table.markdown() for table in tables)
 
 
+def rows_of(folder: str) -> Mapping[str, Any]:
+    """Return what a folder's ``runs.py`` defines."""
+    return run_path(str(HERE / folder / "runs.py"))
+
+
+def colossalchat_tables() -> str:
+    """Return ColossalChat's rows, how far off they are, and what is left out."""
+    runs = rows_of("colossalchat")
+    found = [(row, predicted, event) for row, predicted, event in runs["predicted"]()]
+    rows = (
+        (
+            row["key"],
+            f"{mib / 1024:.2f}",
+            f"{row['mib'] / 1024:.2f}",
+            percent(mib / row["mib"] - 1, 1, "+"),
+            event.partition("/")[2],
+            row.get("cause", ""),
+        )
+        for row, mib, event in found
+    )
+    errors = [abs(mib / row["mib"] - 1) for row, mib, _ in found]
+    left = (
+        (row["key"], f"{row['mib'] / 1024:.2f}", row["left_out"])
+        for row in runs["FIGURES"]["rows"]
+        if "left_out" in row
+    )
+    tables = [
+        Table.of("", ["row", ">predicted GiB", ">measured GiB", ">error", "moment", "cause"], rows),
+        Table.of("Errors up to", ["error", ">rows"], shares(errors, (0.02, 0.06, 0.15))),
+        Table.of("Left out", ["row", ">measured GiB", "why"], left),
+    ]
+    return "\n\n".join(table.markdown() for table in tables)
+
+
+def bf16_master_table() -> str:
+    """Return the rows of DeepSpeed's example of 16-bit copies of weights."""
+    rows = (
+        (row["key"], f"{gib:.2f}", f"{row['gib']:.2f}", *(percent(g / row["gib"] - 1, 1, "+") for g in (gib, default)))
+        for row, gib, default in rows_of("deepspeed_bf16_master")["predicted"]()
+    )
+    columns = ["row", ">predicted GiB", ">measured GiB", ">error", ">with the default bucket"]
+    return Table.of("", columns, rows).markdown()
+
+
 TABLES = {
     "families": families_table,
     "one-gpu": one_gpu_tables,
@@ -203,6 +252,8 @@ TABLES = {
     "sharded-traces": sharded_traces_tables,
     "simumax-b200": simumax_table,
     "megatron-golden": golden_table,
+    "colossalchat": colossalchat_tables,
+    "bf16-master": bf16_master_table,
 }
 
 

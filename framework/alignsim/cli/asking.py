@@ -57,7 +57,7 @@ def ask(registry: Registry, name: str | None, flags: Mapping[str, Any]) -> Asked
     problems: list[Problem] = []
     for role in MODELS:
         if role in given:
-            given[role] = registry.architectures[given[role]]
+            given[role] = registry.resolve("architectures", given[role], f"--{role}")
     if "policy" in given and "critic" not in given and "critic" in {*_fields(base), *getattr(base, "models", ())}:
         given["critic"] = given["policy"]
         notes.append(f"critic and reward: the policy's model, {given['policy'].name}, since no --critic is given")
@@ -73,10 +73,10 @@ def ask(registry: Registry, name: str | None, flags: Mapping[str, Any]) -> Asked
             problems += [attrs.evolve(p, field=_flag(p.field)) for p in error.problems]
     if problems:
         raise InvalidInput(problems)
-    capacity, left_out = _capacity(question, devices), tuple(getattr(question, "left_out", ()))
+    memory, left_out = capacity(question, devices), tuple(getattr(question, "left_out", ()))
     if algorithm is not None:
         question = _as_run(question, registry.algorithms[algorithm], devices)
-    return Asked(question, tuple(notes), capacity, left_out)
+    return Asked(question, tuple(notes), memory, left_out)
 
 
 def _own(registry: Registry, given: Mapping[str, Any]) -> Asked:
@@ -86,14 +86,15 @@ def _own(registry: Registry, given: Mapping[str, Any]) -> Asked:
         question, notes = run_of(registry, given, devices)
     except InvalidInput as error:
         raise InvalidInput([attrs.evolve(p, field=_flag(p.field)) for p in error.problems]) from None
-    return Asked(question, tuple(notes), _capacity(question, devices), question.left_out)
+    return Asked(question, tuple(notes), capacity(question, devices), question.left_out)
 
 
 def _told(flag: str, value: Any) -> str:
     return " ".join(value) if isinstance(value, tuple) else f"{flag.replace('_', ' ')} {value}"
 
 
-def _capacity(question: Any, devices: Devices | None) -> Given | None:
+def capacity(question: Any, devices: Devices | None = None) -> Given | None:
+    """Return the memory of one device of a question, where it is known."""
     if devices is not None:
         return devices.memory
     accelerator = getattr(question, "accelerator", None)

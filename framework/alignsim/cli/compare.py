@@ -25,7 +25,7 @@ def command(ctx: click.Context, /, file: str, max_error: float | None, as_json: 
                "scenario": {"algorithm": "SFT", "models": {"policy": "Llama-3.1-8B"}, ...},
                "measured": {"peak": "61.2 GiB"}}]}
     """
-    from alignsim.fields import read_json
+    from alignsim.jsonfile import read_json
     from alignsim.runfile import cases
     from alignsim.validation import compare
 

@@ -82,7 +82,7 @@ def run_of(registry: Registry, flags: Mapping[str, Any], devices: Devices | None
         degrees["data"] = devices.replicas(*one, degrees.get("data"))
     of = next(iter(models.values()), None)
     run = Scenario(
-        name=f"{algorithm.name} of {registry.architectures[of].name}" if of else algorithm.name,
+        name=f"{algorithm.name} of {registry.resolve('architectures', of).name}" if of else algorithm.name,
         algorithm=algorithm,
         models=models,
         accelerator=devices.accelerator if devices else None,
@@ -99,9 +99,9 @@ def _models(
     registry: Registry, algorithm: Algorithm, given: Mapping[str, Any], notes: list[str]
 ) -> Iterator[tuple[str, Any]]:
     """Yield the names of the models of the roles that have one of their own; a scenario gives them scalar heads."""
-    named = {role: given[role] for role in ("policy", "critic") if role in given}
-    for name in named.values():
-        registry.architectures[name]  # raises where nobody offers it
+    own = [role for role in ("policy", "critic") if role in given]
+    named = {role: given[role] for role in own}
+    found = {role: registry.resolve("architectures", given[role], f"--{role}") for role in own}
     if "policy" in named and "policy" in algorithm.roles:
         yield "policy", named["policy"]
     scalar = [role for role in algorithm.scalar_heads if algorithm.model_of.get(role) not in algorithm.scalar_heads]
@@ -109,6 +109,5 @@ def _models(
     if not scalar or name is None:
         return
     if "critic" not in named:
-        told = registry.architectures[name].name
-        notes.append(f"{' and '.join(scalar)}: {told} with a scalar head, since no --critic is given")
+        notes.append(f"{' and '.join(scalar)}: {found['policy'].name} with a scalar head, since no --critic is given")
     yield from ((role, name) for role in scalar)

@@ -82,7 +82,12 @@ def _tell(error: Exception, status: int, as_json: bool) -> None:
         click.echo(f"Please report it, with the command and what it prints when {DEBUG}=1 is set.", err=True)
     else:
         for line in str(error).splitlines():
-            click.echo(f"error: {line}", err=True)
+            click.echo(f"error: {_printable(line)}", err=True)
+
+
+def _printable(line: str) -> str:
+    """Return a line that any terminal takes: a file may name half a character."""
+    return line.encode("utf-8", "backslashreplace").decode()
 
 
 def _fault(error: Exception) -> str:

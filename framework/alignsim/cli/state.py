@@ -9,6 +9,7 @@ from alignsim.registry import Registry, default_registry
 
 COMMANDS = (
     "run",
+    "check",
     "explain",
     "graph",
     "validate",

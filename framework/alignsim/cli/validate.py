@@ -30,7 +30,7 @@ def command(ctx: click.Context, /, file: str, source: str, max_error: float | No
     \b
     alignsim validate --source tensor-traces tensor_traces.json
     """
-    from alignsim.fields import read_json
+    from alignsim.jsonfile import read_json
     from alignsim.validation import compare
 
     validation = ctx.ensure_object(State).registry.validations[source]

@@ -7,8 +7,10 @@ from alignsim.testing.accelerators import AcceleratorTests
 from alignsim.testing.algorithms import AlgorithmTests
 from alignsim.testing.architectures import ArchitectureTests
 from alignsim.testing.components import ComponentTests
+from alignsim.testing.families import FamilyTests
 from alignsim.testing.kit import workbench_of
 from alignsim.testing.laws import LAWS, assert_lawful
+from alignsim.testing.readers import ReaderTests
 from alignsim.testing.registries import offering, registry_of
 from alignsim.testing.scenarios import ScenarioTests
 from alignsim.testing.setups import MODELS, Setup, Workbench
@@ -22,6 +24,8 @@ __all__ = [
     "AlgorithmTests",
     "ArchitectureTests",
     "ComponentTests",
+    "FamilyTests",
+    "ReaderTests",
     "ScenarioTests",
     "Setup",
     "SolverTests",

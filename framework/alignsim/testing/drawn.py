@@ -45,8 +45,10 @@ def setups(
     special = draw(
         st.sampled_from([place for place in places if place in fitting or place.rpartition(".")[2] in fitting])
     )
-    alike = fitting.get(special.rpartition(".")[2], ())
-    chosen[special] = draw(st.sampled_from((*fitting.get(special, alike), *alike)))
+    alike = alone.get(special.rpartition(".")[2], [])
+    others = (*alone.get(special, alike), *alike)
+    if others:
+        chosen[special] = draw(st.sampled_from(others))
     chosen |= {**tied, **fillings}
     model, other = draw(st.sampled_from(list(MODELS))), draw(st.sampled_from(list(MODELS)))
     return Setup(name, chosen, model, other, draw(batches()))

@@ -75,7 +75,7 @@ def workbench_of(plugin: Any) -> Workbench:
 def _with(plugin: Any) -> Registry:
     installed = default_registry()
     mine = registry_of(plugin)
-    kinds = ("algorithms", "components", "scenarios", "solvers", "architectures")
+    kinds = ("algorithms", "components", "scenarios", "solvers", "architectures", "families", "readers")
     known = all(
         getattr(installed, kind).get(name) is item for kind in kinds for name, item in getattr(mine, kind).items()
     )

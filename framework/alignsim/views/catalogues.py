@@ -14,6 +14,7 @@ from alignsim.component import Component
 from alignsim.given import Given
 from alignsim.hardware import Accelerator, Cluster, Node
 from alignsim.limits import Limit
+from alignsim.reader import Stored
 from alignsim.views.amounts import amount, count, extent, gib, measured, short
 from alignsim.views.docs import attribute_docs, first_line
 from alignsim.views.table import Table
@@ -156,6 +157,19 @@ def counts_table(counts: Iterable[tuple[str, float, str]]) -> Table:
     """Return parameter counts by part: name, value, and what it counts."""
     rows = [(name.replace("_", " "), amount(value), about.removesuffix(".")) for name, value, about in counts if value]
     return Table.of("Parameters by part", ["part", ">count", "what it counts"], rows)
+
+
+def read_from_table(model: Architecture) -> Table:
+    """Return where the fields of a model were read, of one that was read from a file."""
+    told = ((f, getattr(model, f), where) for f, where in model.sources.items())
+    rows = [(field.replace("_", " "), short(value), where) for field, value, where in told if value not in (0, None)]
+    return Table.of("Read from", ["field", ">value", "where"], rows)
+
+
+def stored_table(stored: Iterable[Stored]) -> Table:
+    """Return the weights that files hold, by format."""
+    rows = ((s.format, amount(s.tensors), amount(s.elements), amount(s.size, "byte")) for s in stored)
+    return Table.of("Files of weights hold", ["format", ">tensors", ">elements", ">size"], rows)
 
 
 def plugins_table(reports: Iterable[Report]) -> Table:

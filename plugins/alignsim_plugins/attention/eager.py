@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, hookimpl, maths, term
-from alignsim_plugins.attention.slot import ATTENTION
+from alignsim_plugins.attention.slot import ALL_HEADS, ATTENTION
 from alignsim_plugins.attention.windows import WINDOWS
 from alignsim_plugins.elements import BF16, FP32, TRACES
 
@@ -77,6 +77,7 @@ EAGER = Component(
     slot=ATTENTION,
     terms=(*WINDOWS, softmax_bytes, attention_saved, attention_forward_work, attention_backward_work, attention_mask),
     defaults={"forward_mask": ATTENTION.none.defaults["forward_mask"]},
+    limits={"sequence": ALL_HEADS},
     source=SOURCE,
 )
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Limit, hookimpl, maths, term
-from alignsim_plugins.attention.slot import ATTENTION
+from alignsim_plugins.attention.slot import ALL_HEADS, ATTENTION
 from alignsim_plugins.elements import BF16, FP32
 
 SOURCE = "Dao 2023 (FlashAttention-2), section 3.1; flash-attn 2: FlashAttnFunc and FlashAttnVarlenFunc"
+NARROW = Limit(2, because="FlashAttention-2 takes 16-bit operands; choose attention 'sdpa'")
 PADDING = "transformers 5.24: modeling_flash_attention_utils.py, _upad_input and pad_input"
 
 
@@ -45,7 +46,7 @@ FLASH = Component(
     slot=ATTENTION,
     terms=(attention_saved,),
     defaults={name: constant for name, constant in ATTENTION.none.defaults.items() if name != "attention_saved"},
-    limits={"compute_bytes": Limit(2, because="FlashAttention-2 takes 16-bit operands; choose attention 'sdpa'")},
+    limits={"compute_bytes": NARROW, "sequence": ALL_HEADS},
     source=SOURCE,
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, hookimpl, maths, term
-from alignsim_plugins.attention.slot import ATTENTION
+from alignsim_plugins.attention.slot import ALL_HEADS, ATTENTION
 from alignsim_plugins.attention.windows import MASKS, WINDOWS
 from alignsim_plugins.elements import BF16, BOOL, FP32, TRACES
 
@@ -150,6 +150,7 @@ SDPA = Component(
         attention_mask,
         forward_mask,
     ),
+    limits={"sequence": ALL_HEADS},
     source=SOURCE,
 )
 

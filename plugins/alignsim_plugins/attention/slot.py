@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from alignsim import Slot
+from alignsim import Limit, Slot
+
+ALL_HEADS = Limit(1, because="every rank attends with all heads to its own tokens; choose attention 'ulysses-flash'")
+"""Of a layout: tokens of a sequence are not on other ranks."""
 
 ATTENTION = Slot(
     name="attention",

@@ -36,8 +36,9 @@ EVEN_SPLIT = Component(
     defaults={"gradient_shards": Const(1, "device", source=SOURCE)},
     limits={
         "gathers_cast": AS_STORED,
-        "context": Limit(1, because="an even split is over tensor and pipeline ranks alone"),
-        "expert": Limit(1, because="an even split is over tensor and pipeline ranks alone"),
+        "sequence": Limit(1, because="sequences are not divided here; choose an engine that does, such as fsdp2"),
+        "context": Limit(1, because="sequences are not divided here; choose an engine that does, such as megatron"),
+        "expert": Limit(1, because="experts are not dealt out here; choose an engine that does, such as megatron"),
     },
     kinds={WHOLE_WEIGHTS},
     source=SOURCE,

@@ -1,7 +1,8 @@
 """fully_shard on every layer and on the model (FSDP2): parameters, gradients and optimizer state in equal shards.
 
 A layer is gathered for its forward and for its backward; the root (embedding, last norm, head) from its forward to the
-end of its backward. ``replicas`` makes the sharding hybrid: ``data`` ranks are so many groups of equal shards.
+end of its backward. An embedding may be a unit of its own (``wraps_embedding``). ``replicas`` makes the sharding
+hybrid: ``data`` ranks are so many groups of equal shards.
 """
 
 from __future__ import annotations
@@ -14,21 +15,25 @@ from alignsim.limits import COUNT, SWITCH
 from alignsim_plugins.engines.fsdp2_backward import BACKWARD
 from alignsim_plugins.engines.fsdp2_forward import FORWARD, INFERENCE
 from alignsim_plugins.engines.fsdp2_units import SOURCE, UNITS
+from alignsim_plugins.engines.host import OFFLOAD_LIMITS, PARKABLE
 from alignsim_plugins.engines.slot import ENGINE, SHARDED_BY_LAYER
-from alignsim_plugins.engines.states import COMMUNICATION, STATES
+from alignsim_plugins.engines.states import COMMUNICATION, PARTS, STEP_STATES
 
+REPLICAS = Limit(divides="data", because="every replica is as many data ranks, which share one set of shards")
 NOT_DIVIDED = "fully_shard divides states, and every rank computes whole layers; use data ranks"
 
 
 @term("device", per={"role"}, source=SOURCE)
-def model_parallel_devices(tensor: Any, pipeline: Any) -> Any:
-    """One: every rank computes the whole model."""
-    return tensor * pipeline
+def model_parallel_devices(tensor: Any, pipeline: Any, sequence: Any) -> Any:
+    """One: every rank computes the whole model, unless some share the tokens of each sequence."""
+    return tensor * pipeline * sequence
 
 
 OPTIONS = {
     "replicas": Const(1, "device", source="torch: fully_shard over a mesh of one dimension", limit=COUNT),
     "reshard_after_forward": Const(1, source="torch: fully_shard(reshard_after_forward=True)", limit=SWITCH),
+    "reshards_root": Const(0, source="torch: fully_shard(reshard_after_forward=None) on the model", limit=SWITCH),
+    "wraps_embedding": Const(0, source="torch: fully_shard on layers and model alone", limit=SWITCH),
 }
 TRAINING = {
     "reduce_bytes": Const(
@@ -38,15 +43,16 @@ TRAINING = {
 }
 LIMITS = {
     **{name: Limit(1, because=NOT_DIVIDED) for name in ("tensor", "pipeline", "context", "expert")},
-    "replicas": Limit(divides="data", because="every replica is as many data ranks, which share one set of shards"),
-    "trains_parts": Limit(0, because="layers that backward does not reach are not modelled; choose adapter 'full'"),
+    **OFFLOAD_LIMITS,
+    "replicas": REPLICAS,
+    "trains_parts": PARTS,
     "quantised_bits": Limit(0, because="shards of quantised weights are not modelled; choose adapter 'lora'"),
 }
 
 FSDP2 = Component(
     name="fsdp2",
     slot=ENGINE,
-    terms=(model_parallel_devices, *UNITS, *STATES, *FORWARD, *INFERENCE, *BACKWARD),
+    terms=(model_parallel_devices, *UNITS, *STEP_STATES, *PARKABLE, *FORWARD, *INFERENCE, *BACKWARD),
     defaults={**OPTIONS, **TRAINING},
     limits=LIMITS,
     kinds={SHARDED_BY_LAYER},

@@ -34,6 +34,12 @@ def trained_of_root(frozen: Any, root_parameters: Any) -> Any:
     return maths.where(frozen > 0, 0, root_parameters)
 
 
+@term("parameter", per={"role"}, during={"train"}, source=SOURCE)
+def trained_of_embedding(frozen: Any, wrapped_embedding: Any) -> Any:
+    """Parameters of an embedding of its own that get gradients."""
+    return maths.where(frozen > 0, 0, wrapped_embedding)
+
+
 @term("", per={"role"}, during={"train"}, source=NO_SYNC)
 def accumulates_whole(no_sync: Any, accumulation_steps: Any) -> Any:
     """1 where gradients of several micro-batches are added before they are reduced."""
@@ -142,6 +148,8 @@ def gathered_in_last_layer(
 @trained(live=at("backward_first_layer"), source=SOURCE)
 def gathered_in_first_layer(
     root_gathered: Any,
+    embedding_gathered: Any,
+    weight_shards: Any,
     kept_gathered: Any,
     layer_gathered: Any,
     gather_output: Any,
@@ -160,6 +168,7 @@ def gathered_in_first_layer(
     return root_gathered + maths.maximum(
         kept_gathered / layers
         + reshard_after_forward * layer_gathered
+        + (weight_shards > 1) * embedding_gathered
         + (layers > 1) * reducing_layer
         + ((1 - accumulates_whole) * layer_gradient_shard + reduced_layer) * (layers - 1),
         (layers > 1)
@@ -173,50 +182,105 @@ def gathered_in_first_layer(
     )
 
 
+@term("byte", per={"role"}, during={"train"}, source=SOURCE)
+def shards_before(accumulation_steps: Any, accumulates_whole: Any, gradients: Any, gradient_shards: Any) -> Any:
+    """All shards, from the second micro-batch on, unless gradients are not reduced before the last."""
+    return maths.where(accumulation_steps > 1, (1 - accumulates_whole) * gradients / gradient_shards, 0)
+
+
+@term("byte", per={"role"}, during={"train"}, source=SOURCE)
+def shards_made(
+    accumulation_steps: Any,
+    gradient_bytes: Any,
+    trainable_parameters: Any,
+    trained_of_root: Any,
+    trained_of_embedding: Any,
+    gradient_shards: Any,
+) -> Any:
+    """The shards of all layers, where a micro-batch makes them."""
+    return maths.where(
+        accumulation_steps > 1,
+        0,
+        gradient_bytes * (trainable_parameters - trained_of_root - trained_of_embedding) / gradient_shards,
+    )
+
+
 @trained(live=span("forward_layers", "backward_end"), source=NO_SYNC)
 def accumulated_gradients(
-    accumulation_steps: Any,
-    accumulates_whole: Any,
-    reduction_bytes: Any,
-    trainable_parameters: Any,
-    gradients: Any,
-    gradient_shards: Any,
+    accumulates_whole: Any, reduction_bytes: Any, trainable_parameters: Any, shards_before: Any
 ) -> Any:
     """From the second micro-batch on: all shards; or all gradients whole, where they are not reduced before the last.
 
     Whole, they are so until the last micro-batch's backward is done with each; that they shrink then is left out.
     """
-    return maths.where(
-        accumulates_whole > 0,
-        reduction_bytes * trainable_parameters,
-        maths.where(accumulation_steps > 1, gradients / gradient_shards, 0),
+    return shards_before + accumulates_whole * reduction_bytes * trainable_parameters
+
+
+@term("byte", per={"role"}, during={"train"}, source=f"verl: apply_fsdp2; {SOURCE}")
+def embedding_at_the_end(
+    wrapped_embedding: Any,
+    embedding_gathered: Any,
+    root_gathered: Any,
+    trained_of_embedding: Any,
+    trained_of_root: Any,
+    reducing_layer: Any,
+    accumulates_whole: Any,
+    made_gradient_bytes: Any,
+    reduction_bytes: Any,
+    reduced_bytes: Any,
+    gradient_shards: Any,
+    residual_bytes: Any,
+    hidden: Any,
+    tokens: Any,
+) -> Any:
+    """An embedding of its own, gathered, with its gradient beside the root's, which come first to be reduced.
+
+    Before that the first layer's gradients are still on their way.
+    """
+    return (wrapped_embedding > 0) * (
+        embedding_gathered
+        + made_gradient_bytes * trained_of_embedding
+        + maths.where(
+            accumulates_whole > 0,
+            root_gathered + residual_bytes * hidden * tokens,
+            made_gradient_bytes * trained_of_root
+            + maths.maximum(
+                root_gathered + reducing_layer + residual_bytes * hidden * tokens,
+                trained_of_root * (reduction_bytes + reduced_bytes / gradient_shards),
+            ),
+        )
     )
 
 
 @trained(live=at("backward_end"), source=f"torch 2.13: foreach_reduce frees gradients when they are copied; {SOURCE}")
 def gradients_at_the_end(
-    accumulation_steps: Any,
+    shards_made: Any,
     accumulates_whole: Any,
-    gradient_bytes: Any,
     trainable_parameters: Any,
     trained_of_root: Any,
+    trained_of_embedding: Any,
+    embedding_at_the_end: Any,
     gradient_shards: Any,
     made_gradient_bytes: Any,
     reduction_bytes: Any,
     reduced_bytes: Any,
     keeps_reduced: Any,
 ) -> Any:
-    """The shards of all layers, and the root's gradients: copied to be reduced, and then reduced, and cast."""
+    """The shards of all layers, and the root's gradients: copied to be reduced, and then reduced, and cast.
+
+    Or those of an embedding of its own, whichever is larger and comes last.
+    """
     return (
-        maths.where(
-            accumulation_steps > 1, 0, gradient_bytes * (trainable_parameters - trained_of_root) / gradient_shards
-        )
+        shards_made
         + keeps_reduced * reduction_bytes * trainable_parameters / gradient_shards
-        + trained_of_root
-        * maths.where(
-            accumulates_whole > 0,
-            made_gradient_bytes,
-            reduction_bytes + maths.maximum(made_gradient_bytes, reduced_bytes / gradient_shards),
+        + maths.maximum(
+            maths.maximum(trained_of_root, trained_of_embedding)
+            * maths.where(
+                accumulates_whole > 0,
+                made_gradient_bytes,
+                reduction_bytes + maths.maximum(made_gradient_bytes, reduced_bytes / gradient_shards),
+            ),
+            embedding_at_the_end,
         )
     )
 
@@ -225,6 +289,7 @@ BACKWARD = (
     made_gradient_bytes,
     reduction_bytes,
     trained_of_root,
+    trained_of_embedding,
     accumulates_whole,
     gradients_exist,
     reducing_layer,
@@ -237,6 +302,9 @@ BACKWARD = (
     held_head_gradient,
     gathered_in_last_layer,
     gathered_in_first_layer,
+    shards_before,
+    shards_made,
     accumulated_gradients,
+    embedding_at_the_end,
     gradients_at_the_end,
 )

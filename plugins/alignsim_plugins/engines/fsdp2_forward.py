@@ -23,6 +23,8 @@ generated = partial(term, "byte", per=("phase", "role"), during=("generate",), r
 @trained(live=at("forward_layers"), source=BUFFER)
 def gathered_in_forward(
     root_gathered: Any,
+    embedding_gathered: Any,
+    buffer_before_layers: Any,
     kept_gathered: Any,
     layer_gathered: Any,
     gather_output: Any,
@@ -52,10 +54,13 @@ def gathered_in_forward(
             + 2 * gather_output
             - forward_working_set
             - maths.where(recomputes_last > 0, 0, saved_activations / layers),
-            (weight_shards > 1) * root_gathered
-            + layer_gathered
-            + gather_output
-            + residual_bytes * hidden * tokens
+            maths.maximum(
+                (weight_shards > 1) * buffer_before_layers
+                + layer_gathered
+                + gather_output
+                + residual_bytes * hidden * tokens,
+                (weight_shards > 1) * (root_gathered + embedding_gathered) + embedding_gathered,
+            )
             - forward_working_set
             - saved_activations
             - rotary_tables,
@@ -70,15 +75,17 @@ def gathered_at_head(root_gathered: Any, kept_gathered: Any, gather_output: Any)
 
 
 @trained(live=at("loss"), source=BUFFER)
-def gathered_at_loss(root_gathered: Any, kept_gathered: Any, gather_output: Any, inside_forward: Any) -> Any:
+def gathered_at_loss(
+    root_gathered: Any, root_left: Any, kept_gathered: Any, gather_output: Any, inside_forward: Any
+) -> Any:
     """The buffer goes when the root's forward returns."""
-    return root_gathered + kept_gathered + inside_forward * gather_output
+    return kept_gathered + maths.where(inside_forward > 0, root_gathered + gather_output, root_left)
 
 
 @trained(live=span("loss", "backward_loss", without=("loss", "backward_loss")), source=SOURCE)
-def gathered_before_backward(root_gathered: Any, kept_gathered: Any) -> Any:
-    """The root stays gathered for its backward."""
-    return root_gathered + kept_gathered
+def gathered_before_backward(root_left: Any, kept_gathered: Any) -> Any:
+    """The root stays gathered for its backward, unless it is told not to."""
+    return root_left + kept_gathered
 
 
 @term(
@@ -89,20 +96,23 @@ def gathered_before_backward(root_gathered: Any, kept_gathered: Any) -> Any:
     live=resident & after("forward_layers"),
     source=f"torch 2.13: FSDPState._lazy_init, the root is not resharded after forward; {SOURCE}",
 )
-def left_gathered(root_gathered: Any, kept_gathered: Any, trainable_parameters: Any = NEVER_TRAINED) -> Any:
+def left_gathered(root_left: Any, kept_gathered: Any, trainable_parameters: Any = NEVER_TRAINED) -> Any:
     """Without a backward nobody shards the root again: a model that is never trained keeps it, from step to step."""
-    return maths.where(trainable_parameters > 0, 0, root_gathered + kept_gathered)
+    return maths.where(trainable_parameters > 0, 0, root_left + kept_gathered)
 
 
 @inferred(live=always, source=SOURCE)
-def left_until_backward(root_gathered: Any, kept_gathered: Any, trainable_parameters: Any = NEVER_TRAINED) -> Any:
+def left_until_backward(root_left: Any, kept_gathered: Any, trainable_parameters: Any = NEVER_TRAINED) -> Any:
     """The root of a model that is trained later, in the phase of its forward without gradients."""
-    return maths.where(trainable_parameters > 0, root_gathered + kept_gathered, 0)
+    return maths.where(trainable_parameters > 0, root_left + kept_gathered, 0)
 
 
 @inferred(live=at("forward_layers"), source=BUFFER)
 def gathered_in_inference(
     root_gathered: Any,
+    root_once: Any,
+    embedding_gathered: Any,
+    buffer_before_layers: Any,
     layer_gathered: Any,
     gather_output: Any,
     reshard_after_forward: Any,
@@ -113,26 +123,32 @@ def gathered_in_inference(
     tokens: Any,
 ) -> Any:
     """The same instants without gradients: a layer computes, is gathered, or is the first to be gathered."""
-    return maths.maximum(
+    return root_once + maths.maximum(
         reshard_after_forward * layer_gathered + gather_output,
         maths.maximum(
             reshard_after_forward * layer_gathered + 2 * gather_output,
-            (weight_shards > 1) * root_gathered + layer_gathered + gather_output + residual_bytes * hidden * tokens,
+            maths.maximum(
+                (weight_shards > 1) * buffer_before_layers
+                + layer_gathered
+                + gather_output
+                + residual_bytes * hidden * tokens,
+                (weight_shards > 1) * (root_gathered + embedding_gathered) + embedding_gathered,
+            ),
         )
         - inference_working_set,
     )
 
 
 @inferred(live=at("forward_head"), source=BUFFER)
-def gathered_at_inferred_head(gather_output: Any) -> Any:
+def gathered_at_inferred_head(root_once: Any, gather_output: Any) -> Any:
     """The last layer's buffer."""
-    return gather_output
+    return root_once + gather_output
 
 
 @inferred(live=at("loss"), source=BUFFER)
-def gathered_at_inferred_loss(gather_output: Any, inside_forward: Any) -> Any:
+def gathered_at_inferred_loss(root_once: Any, gather_output: Any, inside_forward: Any) -> Any:
     """The buffer goes when the root's forward returns."""
-    return inside_forward * gather_output
+    return inside_forward * (root_once + gather_output)
 
 
 @generated(live=at("prefill", "decode"), source=BUFFER)

@@ -14,9 +14,9 @@ AS_STORED = Const(0, source="a precision that says nothing else: weights are gat
 
 
 @term("device", per={"role"}, source="torch: fully_shard(mesh=...), of two dimensions with replicas")
-def weight_shards(data: Any, replicas: Any) -> Any:
-    """Ranks that share the weights; with replicas (hybrid sharding), fewer than there are data ranks."""
-    return data / replicas
+def weight_shards(data: Any, sequence: Any, replicas: Any) -> Any:
+    """Ranks that share the weights, those that share sequences included; with replicas (hybrid sharding), fewer."""
+    return data * sequence / replicas
 
 
 @term("device", per={"role"}, source=SOURCE)
@@ -37,16 +37,48 @@ def gathered_bytes(weight_bytes: Any, compute_bytes: Any, gathers_cast: Any = AS
     return maths.where(gathers_cast > 0, compute_bytes, weight_bytes)
 
 
+@term("parameter", per={"role"}, source=f"verl: apply_fsdp2, an embedding that is not tied is a unit; {SOURCE}")
+def wrapped_embedding(wraps_embedding: Any, tied: Any, embedding_parameters: Any) -> Any:
+    """The embedding where it is a unit of its own; a tied one stays with its head."""
+    return wraps_embedding * (1 - tied) * embedding_parameters
+
+
 @term("parameter", per={"role"}, source=SOURCE)
-def root_parameters(embedding_parameters: Any, norm_parameters: Any, head_parameters: Any) -> Any:
+def root_parameters(
+    embedding_parameters: Any, norm_parameters: Any, head_parameters: Any, wrapped_embedding: Any
+) -> Any:
     """Embedding, last norm and head: in no layer, and so the root's."""
-    return embedding_parameters + norm_parameters + head_parameters
+    return embedding_parameters + norm_parameters + head_parameters - wrapped_embedding
 
 
 @term("byte", per={"role"}, source=SOURCE)
-def root_gathered(root_parameters: Any, gathered_bytes: Any) -> Any:
-    """The root's parameters, whole."""
-    return root_parameters * gathered_bytes
+def root_gathered(root_parameters: Any, wrapped_embedding: Any, reshard_after_forward: Any, gathered_bytes: Any) -> Any:
+    """The root's parameters, whole; and an embedding that stays gathered as well."""
+    return (root_parameters + (1 - reshard_after_forward) * wrapped_embedding) * gathered_bytes
+
+
+@term("byte", per={"role"}, source=SOURCE)
+def embedding_gathered(wrapped_embedding: Any, reshard_after_forward: Any, gathered_bytes: Any) -> Any:
+    """The embedding, whole, where it is gathered for its forward and for its backward."""
+    return reshard_after_forward * wrapped_embedding * gathered_bytes
+
+
+@term("byte", per={"role"}, source=SOURCE)
+def buffer_before_layers(root_gathered: Any, embedding_gathered: Any) -> Any:
+    """What the buffer is for that is still there when the first layer is gathered."""
+    return maths.where(embedding_gathered > 0, embedding_gathered, root_gathered)
+
+
+@term("byte", per={"role"}, source="torch: fully_shard(reshard_after_forward=None), a root stays; True shards it again")
+def root_left(root_gathered: Any, reshards_root: Any) -> Any:
+    """What is left of the root when its forward returns."""
+    return (1 - reshards_root) * root_gathered
+
+
+@term("byte", per={"role"}, source="torch: fully_shard(reshard_after_forward=True) on the model")
+def root_once(root_gathered: Any, root_left: Any) -> Any:
+    """What of the root is gathered for one forward alone."""
+    return root_gathered - root_left
 
 
 @term("byte", per={"role"}, source=SOURCE)
@@ -66,11 +98,14 @@ def kept_gathered(
     reshard_after_forward: Any,
     parameters: Any,
     root_parameters: Any,
+    wrapped_embedding: Any,
     gathered_bytes: Any,
     adapter_weights: Any = NO_ADAPTERS,
 ) -> Any:
     """All layers, where they stay gathered from their forward to their backward."""
-    return (1 - reshard_after_forward) * ((parameters - root_parameters) * gathered_bytes + adapter_weights)
+    return (1 - reshard_after_forward) * (
+        (parameters - root_parameters - wrapped_embedding) * gathered_bytes + adapter_weights
+    )
 
 
 UNITS = (
@@ -78,8 +113,13 @@ UNITS = (
     gradient_shards,
     optimizer_shards,
     gathered_bytes,
+    wrapped_embedding,
     root_parameters,
     root_gathered,
+    embedding_gathered,
+    buffer_before_layers,
+    root_left,
+    root_once,
     layer_gathered,
     gather_output,
     kept_gathered,

@@ -55,6 +55,7 @@ MEGATRON = Component(
     },
     limits={
         "gathers_cast": AS_STORED,
+        "sequence": Limit(1, because="ranks that share sequences are called context here: say context"),
     },
     kinds={DIVIDES_LAYERS},
     needs={"layers": DIVIDED_LAYERS, "adapter": NOTHING_FROZEN},

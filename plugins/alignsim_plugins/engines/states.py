@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import Const, after, at, resident, span, term, while_
+from alignsim import Const, Limit, after, at, resident, span, term, while_
 from alignsim_plugins.activations.instants import trained
 from alignsim_plugins.elements import INPUTS
 
@@ -45,9 +45,12 @@ def held_optimizer_state(optimizer_state: Any, optimizer_shards: Any) -> Any:
     live=while_("train", "infer", "generate", "idle"),
     source="every rank has a batch of its own",
 )
-def held_inputs(tokens: Any, input_bytes: Any = INPUTS) -> Any:
-    """Token ids, labels and masks of a batch."""
-    return tokens * input_bytes
+def held_inputs(tokens: Any, sequence: Any, input_bytes: Any = INPUTS) -> Any:
+    """Token ids, labels and masks of a batch.
+
+    Ranks that share its sequences are each given all of them.
+    """
+    return tokens * sequence * input_bytes
 
 
 @trained(live=span("backward_end", "optimizer_step", without=("backward_end", "optimizer_step")), source=SOURCE)
@@ -68,15 +71,11 @@ def optimizer_temporaries(step_memory: Any, optimizer_shards: Any) -> Any:
     return step_memory / optimizer_shards
 
 
-STATES = (
-    held_weights,
-    held_master_weights,
-    held_optimizer_state,
-    held_inputs,
-    gradients_before_the_step,
-    gradients_at_the_step,
-    optimizer_temporaries,
-)
+STEP_STATES = (held_inputs, gradients_before_the_step, gradients_at_the_step, optimizer_temporaries)
+"""The batch, and what a step needs."""
+
+STATES = (held_weights, held_master_weights, held_optimizer_state, *STEP_STATES)
+"""All states, on the device while their role is."""
 
 WHOLE = {
     name: Const(1, "device", source="one device: nothing is divided")
@@ -89,3 +88,6 @@ FIXED = ("the device's context, workspaces of libraries, and what the allocator 
 
 COMMUNICATION = (*FIXED, "contexts and buffers of NCCL's communicators")
 """The same where devices communicate."""
+
+PARTS = Limit(0, because="layers that backward does not reach are not modelled; choose adapter 'full'")
+"""Of ``trains_parts``: an engine that does not follow backward to where it ends."""

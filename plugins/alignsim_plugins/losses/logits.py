@@ -15,15 +15,17 @@ CONVERTED = f"accelerate 1.15: utils/operations.py, convert_outputs_to_fp32; {TR
 
 
 @term("token", per={"role"}, source="rows x (sequence - prompt)")
-def completion_tokens(rows: Any, sequence_tokens: Any, prompt_tokens: Any = PROMPT, context: Any = WHOLE) -> Any:
-    """Tokens after the prompts; ranks that share a sequence have an even part of them."""
-    return rows * (sequence_tokens - prompt_tokens / context)
+def completion_tokens(
+    rows: Any, sequence_tokens: Any, tokens: Any, prompt_tokens: Any = PROMPT, context: Any = WHOLE
+) -> Any:
+    """Tokens after the prompts; a rank that shares sequences may have no others, or has an even part of them."""
+    return maths.minimum(tokens, rows * (sequence_tokens - prompt_tokens / context))
 
 
 @term("token", per={"role"}, source="logits and labels are shifted by one")
-def predicted_tokens(rows: Any, sequence_tokens: Any) -> Any:
+def predicted_tokens(rows: Any, sequence_tokens: Any, tokens: Any) -> Any:
     """Every token that another one comes before."""
-    return rows * (sequence_tokens - 1)
+    return maths.minimum(tokens, rows * (sequence_tokens - 1))
 
 
 @term("token", per={"role"}, source="labels of prompts are -100")

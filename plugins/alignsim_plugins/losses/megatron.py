@@ -24,6 +24,7 @@ MEGATRON_TE = coefficients(
     forward=(2, 4),
     held=(2, 4),
     backward=(2, 4),
+    kinds={ANSWERS, CROSS_ENTROPY, PAIRS, TOKENS},
     source="Megatron-LM: cross_entropy_fusion_impl te; TransformerEngine: common/triton/cross_entropy.py, the gradient "
     "takes the place of the logits",
 )

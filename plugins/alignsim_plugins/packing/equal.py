@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, hookimpl, term
+from alignsim import Component, Const, Limit, hookimpl, term
 from alignsim_plugins.elements import ONE_ROW
 from alignsim_plugins.packing.slot import PACKING
 
 SOURCE = "a batch of equally long rows"
+WHOLE_ROWS = Limit(1, because="a rank has all tokens of its rows; choose packing 'packed' or 'token-budget'")
+"""Of a layout: sequences are divided where they are put end to end."""
 
 
 @term("sequence", per={"role"}, source=SOURCE)
@@ -35,6 +37,7 @@ EQUAL = Component(
     slot=PACKING,
     terms=(rows, tokens, row_tokens),
     defaults={"padded": Const(0, source=SOURCE), "packed": Const(0, source=SOURCE)},
+    limits={"sequence": WHOLE_ROWS},
     source=SOURCE,
 )
 

@@ -8,11 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, hookimpl, term
-from alignsim_plugins.packing.equal import rows, tokens
+from alignsim import Component, Const, hookimpl, maths, term
+from alignsim_plugins.packing.equal import rows
 from alignsim_plugins.packing.slot import PACKING
 
 SOURCE = "transformers 5.24: DataCollatorWithFlattening; Krell et al. 2021 (packing without cross-contamination)"
+
+
+@term("token", per={"role"}, source="verl: utils/ulysses.py, ulysses_pad_and_slice_inputs")
+def tokens(rows: Any, sequence_tokens: Any, sequence: Any) -> Any:
+    """Tokens of one forward: this rank's share, padded to be as many as that of the others."""
+    return maths.ceil(rows * sequence_tokens / sequence)
 
 
 @term("token", per={"role"}, source=SOURCE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from alignsim import Component, Const, hookimpl
-from alignsim_plugins.packing.equal import row_tokens, rows, tokens
+from alignsim_plugins.packing.equal import WHOLE_ROWS, row_tokens, rows, tokens
 from alignsim_plugins.packing.slot import PACKING
 
 SOURCE = "transformers: DataCollatorWithPadding pads to the longest row and makes an attention mask"
@@ -15,6 +15,7 @@ PADDED = Component(
     slot=PACKING,
     terms=(rows, tokens, row_tokens),
     defaults={"padded": Const(1, source=SOURCE), "packed": Const(0, source=SOURCE)},
+    limits={"sequence": WHOLE_ROWS},
     source=SOURCE,
 )
 

@@ -15,15 +15,15 @@ SOURCE = "verl: use_dynamic_bsz, utils/seqlen_balancing.py: rearrange_micro_batc
 
 
 @term("token", per={"role"}, source=SOURCE)
-def tokens(token_budget: Any, sequence_tokens: Any, rows_per_sample: Any = ONE_ROW) -> Any:
-    """The budget; or one sample, where that alone is longer."""
-    return maths.maximum(token_budget, rows_per_sample * sequence_tokens)
+def tokens(token_budget: Any, sequence_tokens: Any, sequence: Any, rows_per_sample: Any = ONE_ROW) -> Any:
+    """The budget of a rank; or its share of one sample, where that alone is longer."""
+    return maths.maximum(token_budget, maths.ceil(rows_per_sample * sequence_tokens / sequence))
 
 
 @term("sequence", per={"role"}, source=SOURCE)
-def rows(tokens: Any, sequence_tokens: Any) -> Any:
+def rows(tokens: Any, sequence_tokens: Any, sequence: Any) -> Any:
     """Sequences that go into it; of their mean length, and so not a whole number."""
-    return tokens / sequence_tokens
+    return tokens * sequence / sequence_tokens
 
 
 TOKEN_BUDGET = Component(

@@ -26,7 +26,8 @@ from alignsim import Architecture, Batch, Given, Scenario, default_registry
 from alignsim.errors import suggestion
 from alignsim.fields import Fields
 from alignsim.frozen import FrozenDict, frozen
-from alignsim_plugins.architectures.hugging_face import from_config
+from alignsim.jsonfile import Document
+from alignsim.shapes import shape_of
 
 T = TypeVar("T")
 
@@ -186,9 +187,12 @@ def scenario(trace: Trace, accumulation_steps: int = 1) -> Scenario:
 def _model(trace: Trace) -> Architecture:
     """Return the model that a row describes, or the one that its name means."""
     name = trace.fields.text("model")
-    return (
-        from_config(trace.arch, name=name, source="tensor traces: arch") if trace.arch else _of_catalogue(trace.fields)
-    )
+    return _of_file(trace.arch, name) if trace.arch else _of_catalogue(trace.fields)
+
+
+def _of_file(arch: Mapping[str, Any], name: str) -> Architecture:
+    """Return the model that a configuration file as transformers has it describes."""
+    return shape_of(Document("tensor traces: arch", "", arch), default_registry().families, name).architecture
 
 
 def _refuse(s: Fields) -> None:

@@ -199,7 +199,7 @@ def test_what_does_not_divide_is_refused(layout, shape, why):
         ({"virtual": 2}, "pipeline is 1: there is nothing to interleave"),
         ({"first_stage_layers": 2}, "pipeline is 1: one stage has all layers"),
         ({"pipeline": 4, "first_stage_layers": 2, "embedding_in_split": True}, "a layout says one or the other"),
-        ({"tensor": 2, "data": 3, "expert": 4}, "does not divide tensor x pipeline x context x data = 6"),
+        ({"tensor": 2, "data": 3, "expert": 4}, "= 8 devices, which does not divide all 6"),
         ({"tensor": 0}, "must be at least 1"),
         ({"sequence_parallel": 1}, "expected true or false"),
     ],

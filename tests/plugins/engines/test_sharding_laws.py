@@ -6,12 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from alignsim import Component, Layout, term
+from alignsim import Layout
 from alignsim.errors import CompositionError
-from alignsim_plugins.engines.gradients import GRADIENTS
-from alignsim_plugins.engines.single_device import model_parallel_devices
-from alignsim_plugins.engines.slot import ENGINE
-from alignsim_plugins.engines.states import STATES, WHOLE
+from alignsim.testing.laws import assert_lawful
 
 STATE = (
     "held_weights",
@@ -21,27 +18,14 @@ STATE = (
     "optimizer_temporaries",
 )
 DEGREES = (1, 2, 3, 8, 64)
+SHARDED = ("fsdp1", "fsdp2")
 
 
-@term("device", per={"role"}, source="test")
-def optimizer_shards(data):
-    """Every data rank has a share."""
-    return data
-
-
-ZERO_1 = Component(
-    name="zero-1-like",
-    slot=ENGINE,
-    terms=(model_parallel_devices, *STATES, *GRADIENTS, optimizer_shards),
-    defaults={name: one for name, one in WHOLE.items() if name != "optimizer_shards"},
-    source="test",
-)
-
-
+@pytest.mark.parametrize("engine", SHARDED)
 @pytest.mark.parametrize("precision", ["bf16", "bf16-master", "bf16-gathered"])
 @pytest.mark.parametrize("data", DEGREES)
-def test_all_ranks_together_hold_at_least_the_whole(run, data, precision):
-    sharded = run("fsdp2", data=data, precision=precision)
+def test_all_ranks_together_hold_at_least_the_whole(run, engine, data, precision):
+    sharded = run(engine, data=data, precision=precision)
     for name in ("held_weights", "held_optimizer_state", "held_master_weights", "gradients_at_the_step"):
         whole = {
             "held_weights": "weights",
@@ -52,10 +36,12 @@ def test_all_ranks_together_hold_at_least_the_whole(run, data, precision):
         assert data * sharded.held(name) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("engine", SHARDED)
 @pytest.mark.parametrize("options", [{}, {"reshard_after_forward": 0}, {"steps": 2}, {"steps": 3, "no_sync": 1}])
-def test_no_instant_grows_with_the_ranks(run, options):
-    """From two ranks on: with one, there is no buffer to gather into."""
-    runs = [run("fsdp2", data=data, **options) for data in DEGREES[1:]]
+def test_no_instant_grows_with_the_ranks(run, engine, options):
+    """From two ranks on: with one, there is nothing to gather; but for a copy that pads gradients to the ranks."""
+    padding = {"use_orig_params": 1} if engine == "fsdp1" else {}
+    runs = [run(engine, data=data, **padding, **options) for data in DEGREES[1:]]
     for fewer, more in pairwise(runs):
         for moment in fewer.moments:
             assert more.at(moment) <= fewer.at(moment)
@@ -79,6 +65,31 @@ def test_without_resharding_all_layers_stay(run, recompute):
     assert once.at("loss") - often.at("loss") == once.held("kept_gathered") == 24 * once.held("layer_gathered")
     assert once.at("backward_end") == often.at("backward_end")
     assert once.at("optimizer_step") == often.at("optimizer_step")
+
+
+def test_a_root_that_is_told_to_is_sharded_again_between_forward_and_backward(run):
+    stays, goes = (run("fsdp2", data=8, algorithm="DPO", loss="trl-dpo", reshards_root=flag) for flag in (0, 1))
+    root = stays.held("root_gathered")
+    assert stays.held("gathered_before_backward") - goes.held("gathered_before_backward") == root
+    assert goes.result.value("reference.left_gathered") == 0
+    assert stays.at("loss", "reference") - goes.at("loss", "reference") == 2 * root  # the policy's, and its own
+    assert stays.at("backward_end") - goes.at("backward_end") == root  # the reference's
+    assert goes.held("gathered_at_head") == stays.held("gathered_at_head")
+
+
+def test_an_embedding_of_its_own_is_not_in_the_root_unless_it_is_tied(run):
+    apart, within = (run("fsdp2", data=8, model="Qwen2.5-7B", reduce_bytes=4, wraps_embedding=flag) for flag in (1, 0))
+    embedding = apart.held("wrapped_embedding")
+    assert within.held("root_parameters") - apart.held("root_parameters") == embedding == 152064 * 3584
+    assert within.at("forward_head") - apart.at("forward_head") == 2 * embedding
+    assert within.at("loss") - apart.at("loss") == 2 * embedding
+    assert apart.at("backward_end") < within.at("backward_end")
+    assert run("fsdp2", data=8, wraps_embedding=1).result.peak == run("fsdp2", data=8).result.peak
+
+
+@pytest.mark.parametrize("options", [{}, {"reshard_after_forward": 0}, {"steps": 3, "no_sync": 1}, {"adapter": "lora"}])
+def test_the_laws_hold_for_an_embedding_of_its_own(run, options):
+    assert_lawful(run("fsdp2", data=8, model="Llama-2-7B", wraps_embedding=1, reshards_root=1, **options).scenario)
 
 
 def test_replicas_make_shards_larger(run):
@@ -153,7 +164,7 @@ def test_a_reference_on_the_same_weights_gathers_layers_and_holds_nothing(run):
     assert values["update:reference.gathered_in_inference"] > 0
 
 
-@pytest.mark.parametrize("engine", ["fsdp2", "ddp", "single-device"])
+@pytest.mark.parametrize("engine", ["fsdp1", "fsdp2", "ddp", "single-device"])
 @pytest.mark.parametrize("degree", ["tensor", "pipeline"])
 def test_a_model_that_is_divided_is_refused(run, engine, degree):
     with pytest.raises(CompositionError, match=rf"{degree}: must be at most 1 with engine '{engine}': .*; got 2"):
@@ -166,20 +177,10 @@ def test_a_cast_on_the_way_needs_somebody_who_gathers(run, engine):
         run(engine, precision="bf16-gathered")
 
 
-def test_quantised_shards_are_refused(run):
-    with pytest.raises(CompositionError, match="quantised_bits: must be at most 0 with engine 'fsdp2'"):
-        run("fsdp2", data=8, adapter="qlora")
-
-
-@pytest.mark.parametrize("precision", ["bf16", "bf16-master"])
-def test_an_engine_that_only_divides_is_three_numbers(run, precision):
-    alone = run("single-device", precision=precision)
-    divided = run(ZERO_1, data=8, precision=precision)
-    for name in ("held_optimizer_state", "held_master_weights", "optimizer_temporaries"):
-        assert divided.held(name) == alone.held(name) / 8
-    assert divided.held("held_weights") == alone.held("held_weights")
-    saved = alone.held("held_optimizer_state") + alone.held("held_master_weights")
-    assert alone.at("loss") - divided.at("loss") == saved * 7 / 8
+@pytest.mark.parametrize("engine", SHARDED)
+def test_quantised_shards_are_refused(run, engine):
+    with pytest.raises(CompositionError, match=f"quantised_bits: must be at most 0 with engine '{engine}'"):
+        run(engine, data=8, adapter="qlora")
 
 
 def test_replicas_of_whole_models(run):

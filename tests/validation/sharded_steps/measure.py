@@ -10,6 +10,7 @@ import gc
 import json
 import subprocess
 import sys
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,16 @@ DEFAULTS: dict[str, Any] = {
     "recompute": True,
     "reshard": True,
     "view": False,
+    "units": "layers",
+    "reshard_root": None,
+    "strategy": "FULL_SHARD",
+    "prefetch": "BACKWARD_PRE",
+    "use_orig_params": False,
     "batch": 1,
     "sequence": 32,
 }
 PLAIN = {"weight_bytes": 2, "reduce_bytes": 0}
+FSDP1 = {"engine": "fsdp1"}
 CASES: list[dict[str, Any]] = [
     {},
     {"batch": 2, "sequence": 256},
@@ -54,15 +61,88 @@ CASES: list[dict[str, Any]] = [
     {**PLAIN, "engine": "ddp", "steps": 2},
     {**PLAIN, "engine": "ddp", "steps": 2, "view": True},
     {**PLAIN, "engine": "ddp", "batch": 2, "sequence": 256, "recompute": False},
+    {"reshard_root": True},
+    {"reshard_root": True, "batch": 2, "sequence": 256},
+    {"reshard_root": True, "units": "embedding"},
+    {"reshard_root": True, "units": "embedding", "batch": 2, "sequence": 256},
+    {"units": "embedding", "recompute": False, "batch": 2, "sequence": 128},
+    {"reshard_root": True, "reduce_bytes": 0, "weight_bytes": 2},
+    {"reshard_root": True, "units": "embedding", "steps": 3, "no_sync": True},
+    {**FSDP1},
+    {**FSDP1, "batch": 2, "sequence": 256},
+    {**FSDP1, "batch": 2, "sequence": 256, "recompute": False, "world": 2},
+    {**FSDP1, "use_orig_params": True},
+    {**FSDP1, "world": 7},
+    {**FSDP1, "world": 7, "use_orig_params": True},
+    {**FSDP1, "world": 1},
+    {**FSDP1, "world": 1, "batch": 2, "sequence": 256},
+    {**FSDP1, "world": 1, "weight_bytes": 2, "reduce_bytes": 0},
+    {**FSDP1, "reduce_bytes": 0},
+    {**FSDP1, "reduce_bytes": 0, "recompute": False, "batch": 2, "sequence": 128},
+    {**FSDP1, **PLAIN, "steps": 3, "no_sync": True, "world": 2},
+    {**FSDP1, "world": 1, "steps": 2},
+    {**FSDP1, "weight_bytes": 2},
+    {**FSDP1, "weight_bytes": 2, "reduce_bytes": 0},
+    {**FSDP1, "strategy": "SHARD_GRAD_OP"},
+    {**FSDP1, "strategy": "SHARD_GRAD_OP", "batch": 2, "sequence": 256},
+    {**FSDP1, "strategy": "SHARD_GRAD_OP", "steps": 2, "no_sync": True},
+    {**FSDP1, "prefetch": "BACKWARD_POST"},
+    {**FSDP1, "prefetch": "BACKWARD_POST", "batch": 2, "sequence": 256},
+    {**FSDP1, "prefetch": None},
+    {**FSDP1, "prefetch": None, "batch": 2, "sequence": 256},
+    {**FSDP1, "steps": 2},
+    {**FSDP1, "steps": 2, "use_orig_params": True, "batch": 2, "sequence": 128},
+    {**FSDP1, "steps": 2, "no_sync": True},
+    {**FSDP1, "steps": 3, "no_sync": True, "batch": 2, "sequence": 256, "use_orig_params": True},
+    {**FSDP1, "steps": 2, "no_sync": True, "reduce_bytes": 0},
+    {**FSDP1, "strategy": "HYBRID_SHARD", "replicas": 2},
+    {**FSDP1, "strategy": "HYBRID_SHARD", "replicas": 2, "batch": 2, "sequence": 128, "steps": 2},
+    {**FSDP1, "strategy": "_HYBRID_SHARD_ZERO2", "replicas": 4},
 ]
+
+
+def wrapped(model: Any, s: dict[str, Any]) -> Any:
+    """Return the model as the case's engine wraps it: every layer, and the model."""
+    torch, fsdp, wrap = (
+        import_module(name) for name in ("torch", "torch.distributed.fsdp", "torch.distributed.fsdp.wrap")
+    )
+    meshes = import_module("torch.distributed.device_mesh")
+    if s["engine"] == "ddp":
+        parallel = import_module("torch.nn.parallel")
+        return parallel.DistributedDataParallel(model, gradient_as_bucket_view=s["view"])
+    reduce = torch.float32 if s["reduce_bytes"] == 4 else None
+    shape: tuple[int, ...] = (s["world"],)
+    names: tuple[str, ...] | None = None
+    if s["replicas"] > 1:
+        shape, names = (s["replicas"], s["world"] // s["replicas"]), ("replicas", "shards")
+    mesh = meshes.init_device_mesh("cpu", shape, mesh_dim_names=names)
+    if s["engine"] == "fsdp1":
+        return fsdp.FullyShardedDataParallel(
+            model,
+            device_mesh=mesh,
+            sharding_strategy=fsdp.ShardingStrategy[s["strategy"]],
+            auto_wrap_policy=wrap.ModuleWrapPolicy({type(model.model.layers[0])}),
+            mixed_precision=fsdp.MixedPrecision(
+                param_dtype=torch.bfloat16, reduce_dtype=reduce, buffer_dtype=torch.float32
+            ),
+            backward_prefetch=s["prefetch"] and fsdp.BackwardPrefetch[s["prefetch"]],
+            use_orig_params=s["use_orig_params"],
+            device_id=torch.device("cpu"),
+        )
+    policy = fsdp.MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=reduce)
+    units = list(model.model.layers)
+    if s["units"] == "embedding":
+        units.append(model.model.embed_tokens)
+    for unit in units:
+        fsdp.fully_shard(unit, mesh=mesh, mp_policy=policy, reshard_after_forward=s["reshard"])
+    fsdp.fully_shard(model, mesh=mesh, mp_policy=policy, reshard_after_forward=s["reshard_root"])
+    return model
 
 
 def measure(case: dict[str, Any]) -> dict[str, int]:
     """Return the most bytes live in forwards, backwards and the step of a second training step."""
-    torch, dist, fsdp = (import_module(name) for name in ("torch", "torch.distributed", "torch.distributed.fsdp"))
+    torch, dist = (import_module(name) for name in ("torch", "torch.distributed"))
     transformers = import_module("transformers")
-    parallel = import_module("torch.nn.parallel")
-    meshes = import_module("torch.distributed.device_mesh")
     fake = import_module("torch.testing._internal.distributed.fake_pg")
     tree_iter = import_module("torch.utils._pytree").tree_iter
     weak_reference = import_module("torch.multiprocessing.reductions").StorageWeakRef
@@ -125,30 +205,20 @@ def measure(case: dict[str, Any]) -> dict[str, int]:
         if s["recompute"]:
             model.gradient_checkpointing_enable({"use_reentrant": False})
         model.train()
-        if s["engine"] == "ddp":
-            model = parallel.DistributedDataParallel(model, gradient_as_bucket_view=s["view"])
-        else:
-            reduce = torch.float32 if s["reduce_bytes"] == 4 else None
-            policy = fsdp.MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=reduce)
-            shape: tuple[int, ...] = (s["world"],)
-            names: tuple[str, ...] | None = None
-            if s["replicas"] > 1:
-                shape, names = (s["replicas"], s["world"] // s["replicas"]), ("replicas", "shards")
-            mesh = meshes.init_device_mesh("cpu", shape, mesh_dim_names=names)
-            for layer in model.model.layers:
-                fsdp.fully_shard(layer, mesh=mesh, mp_policy=policy, reshard_after_forward=s["reshard"])
-            fsdp.fully_shard(model, mesh=mesh, mp_policy=policy)
+        model = wrapped(model, s)
         optimizer = torch.optim.AdamW(model.parameters(), foreach=True)
         ids = torch.randint(0, SHAPE["vocab"], (s["batch"], s["sequence"]))
         for measured in (False, True):
             for step in range(s["steps"]):
+                last = step == s["steps"] - 1 or not s["no_sync"]
                 if s["engine"] == "fsdp2":
-                    model.set_requires_gradient_sync(step == s["steps"] - 1 or not s["no_sync"])
-                live.phase = "forward" if measured else ""
-                loss = model(input_ids=ids, labels=ids).loss
-                live.phase = "backward" if measured else ""
-                loss.backward()
-                del loss
+                    model.set_requires_gradient_sync(last)
+                with model.no_sync() if s["engine"] == "fsdp1" and not last else nullcontext():
+                    live.phase = "forward" if measured else ""
+                    loss = model(input_ids=ids, labels=ids).loss
+                    live.phase = "backward" if measured else ""
+                    loss.backward()
+                    del loss
                 live.phase = ""
                 gc.collect()
             live.phase = "optimizer" if measured else ""

@@ -1,4 +1,4 @@
-"""What one rank of several holds: real steps of small models beside the engines fsdp2 and ddp."""
+"""What one rank of several holds: real steps of small models beside the engines fsdp1, fsdp2 and ddp."""
 
 from __future__ import annotations
 
@@ -29,6 +29,17 @@ def predicted(case):
             "replicas": s["replicas"],
             "no_sync": float(s["no_sync"]),
             "reshard_after_forward": float(s["reshard"]),
+            "reshards_root": float(s["reshard_root"] is True),
+            "wraps_embedding": float(s["units"] == "embedding"),
+        },
+        "fsdp1": {
+            "reduce_bytes": s["reduce_bytes"],
+            "replicas": s["replicas"],
+            "no_sync": float(s["no_sync"]),
+            "reshard_after_forward": float(s["strategy"] in ("FULL_SHARD", "HYBRID_SHARD")),
+            "use_orig_params": float(s["use_orig_params"]),
+            "backward_prefetch": float(s["prefetch"] == "BACKWARD_PRE"),
+            "backward_prefetch_post": float(s["prefetch"] == "BACKWARD_POST"),
         },
         "ddp": {"gradient_as_bucket_view": float(s["view"])},
     }

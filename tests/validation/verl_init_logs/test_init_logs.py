@@ -30,7 +30,7 @@ def rotary_caches(model: Any, bytes_: int) -> float:
 def test_a_log(row: Any):
     roles, model = ROLES[row["instant"]], default_registry().architectures["Qwen2.5-0.5B"]
     components: Any = {f"{role}.precision": FORMATS[role] for role in roles}
-    components |= {f"{role}.engine": "single-device" for role in roles}
+    components |= {f"{role}.engine": "fsdp1" for role in roles}
     run = Scenario(
         algorithm=Algorithm(name="loading", phases={"load": dict.fromkeys(roles, "idle")}),
         models=dict.fromkeys(roles, model),

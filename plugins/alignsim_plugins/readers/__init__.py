@@ -1,0 +1,1 @@
+"""What reads models and adapters from files of others."""
