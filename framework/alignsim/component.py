@@ -25,10 +25,14 @@ class Stage:
     Attributes:
         name: how paths spell it.
         present: the name of a number that is 0 where a layout has no such rank; None if every layout has it.
+        numbers: what is so of this kind, by name: terms that are ``per`` stage read them.
+        holds: slots whose terms take up something there only where a number, named beside them, is above 0.
     """
 
     name: str
     present: str | None = None
+    numbers: Mapping[str, float] = attrs.field(factory=FrozenDict, converter=frozen)
+    holds: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
 
 
 @attrs.frozen(kw_only=True)

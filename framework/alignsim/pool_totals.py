@@ -19,7 +19,7 @@ from alignsim.parts import Parts
 from alignsim.placing import Placed
 from alignsim.resource import Resource
 from alignsim.schedule import Event, Schedule
-from alignsim.scope import Scope
+from alignsim.scope import Scope, spell
 
 Lookup = Callable[[str, Scope], str | None]
 Kind = Stage | None
@@ -220,8 +220,8 @@ class PoolTotals:
         members = self._of(kind, shared)
         if not members and not lanes and not below:
             return None
-        resident = [path for path in members if path in self._resident]
-        others = [path for path in members if path not in self._resident]
+        resident = self._where_held(kind, (path for path in members if path in self._resident))
+        others = self._where_held(kind, (path for path in members if path not in self._resident))
         if len(resident) > 1:
             path = self.path("", kind, alone, "_resident")
             resident = [self._node(path, "sum", resident, f"{self.name} that is always there")]
@@ -243,15 +243,35 @@ class PoolTotals:
             return totals[0]
         return self._node(self.path(label, None), self.resource.over_stages, totals, f"{self.name} at {label}")
 
+    def _where_held(self, kind: Kind, members: Iterable[str]) -> list[str]:
+        """Return members, each masked by the number that says whether this kind of rank holds it, if there is one."""
+        return [self._masked(kind, path) for path in members] if kind and kind.holds else list(members)
+
+    def _masked(self, kind: Stage, path: str) -> str:
+        term, scope = self.holders[path]
+        mask = kind.holds.get(self.parts.slot_of(term, scope.role) or "") if scope.role else None
+        if mask is None or scope.stage is not None:
+            return path
+        found = self.lookup(mask, self.parts.scope(role=scope.role, stage=kind.name))
+        if found is None:
+            return path  # a role whose engine tells no kinds apart
+        name = spell(f"{term.name}_if_held", scope.role or "", scope.phase, kind.name)
+        return self._node(name, "masked", (path, found), f"{path}, 0 where [{kind.name}] does not hold it")
+
     def _present(self, kind: Stage) -> str:
-        """Return the path of the number that says whether a layout has this kind of rank."""
+        """Return the path of the number that says whether a layout has this kind of rank: that of any role here."""
+        found: dict[str, None] = {}
         for role in self.parts.algorithm.roles:
             kinds = [s for component in self.parts.components.get(role, {}).values() for s in component.stages]
             if self.parts.place(role).pool == self.pool and kind in kinds:
-                found = self.lookup(kind.present or "", self.parts.scope(role=role, stage=kind.name))
-                if found is not None:
-                    return found
-        raise MissingInput(Problem(f"[{kind.name}]", f"needs {kind.present!r}, which nothing provides"))
+                path = self.lookup(kind.present or "", self.parts.scope(role=role, stage=kind.name))
+                found |= {path: None} if path is not None else {}
+        if not found:
+            raise MissingInput(Problem(f"[{kind.name}]", f"needs {kind.present!r}, which nothing provides"))
+        if len(found) == 1:
+            return next(iter(found))
+        path = f"@{self.pool}[{kind.name}].{kind.present}"
+        return self.add(Node(path, "max", "", tuple(found), about=f"{kind.present} of all roles"))
 
     # ---- phases side by side -----------------------------------------------------------------------------------
     def groups(self) -> Iterator[tuple[tuple[str, ...], Instant]]:
@@ -280,7 +300,7 @@ class PoolTotals:
         for phase in dict.fromkeys(event.phase for event in own):
             totals = []
             for event in undominated([e for e in own if e.phase == phase], own):
-                members = self._of(kind, own[event])
+                members = self._where_held(kind, self._of(kind, own[event]))
                 if members:
                     path = self.path(str(event), kind, process, "_transient")
                     totals.append(self._node(path, "sum", members, f"{self.name} that {phase} adds at {event}"))

@@ -265,6 +265,8 @@ class Result:
                 pending += node.inputs
             elif node.kind == "max":  # the transient of a phase that runs beside
                 pending.append(max(node.inputs, key=lambda p: self.values[p]))
+            elif node.kind == "masked":
+                pending += node.inputs[:1] if self.values[node.inputs[1]] > 0 else ()
             else:
                 found.append((where, self.values[where]))
         return sorted(found, key=lambda item: (-item[1], item[0]))

@@ -52,10 +52,16 @@ def run(algorithm, **components):
 GOES_WITH = {
     "weight_sync": {"rollout": "vllm"},
     "precision:bf16-gathered": {"engine": "fsdp2"},
+    "engine:megatron": {"layers": "megatron"},
+    "layers:megatron": {"engine": "megatron"},
     "engine:same-weights": {"adapter": "lora"},
     "engine:fsdp2-same-weights": {"adapter": "lora", "engine": "fsdp2"},
+    "engine:fsdp2-swapped-weights": {"engine": "fsdp2"},
+    "engine:zero-3-same-weights": {"adapter": "lora", "engine": "zero-3"},
 }
-PLACES = {"engine:same-weights": "reference.engine", "engine:fsdp2-same-weights": "reference.engine"}
+PLACES = {
+    f"engine:{name}-weights": "reference.engine" for name in ("same", "fsdp2-same", "fsdp2-swapped", "zero-3-same")
+}
 
 
 def with_component(component):

@@ -6,7 +6,7 @@ from the terms and the events at which they say they are live.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from math import fsum, isclose
 from typing import Any, TypeVar
@@ -259,8 +259,9 @@ def largest_sums(graph: TermGraph, resource: str, values: Mapping[str, float]) -
     for pool in parts.pools:
         holders = _holders(graph, resource, pool)
         for kind in (k for k in parts.stages(pool) or (None,) if k is None or _present(graph, k, pool, values)):
+            absent = _not_held(graph, kind, holders, values) if kind else set()
             for live, phases in _instants(graph, holders, kind):
-                total = fsum(values[path] for path in live)
+                total = fsum(values[path] for path in live - absent)
                 if live:
                     for phase in phases:
                         found[pool, phase] = max(found.get((pool, phase), 0.0), total)
@@ -291,8 +292,23 @@ def _pool(graph: TermGraph, node: Node) -> str | None:
 def _present(graph: TermGraph, kind: Stage, pool: str, values: Mapping[str, float]) -> bool:
     roles = [role for role in graph.parts.algorithm.roles if graph.parts.place(role).pool == pool]
     scopes = [graph.parts.scope(role=role, stage=kind.name) for role in roles]
-    paths = [path for scope in scopes for path in scope.lookups(kind.present or "") if path in values]
-    return kind.present is None or values[paths[0]] > 0
+    paths = [next((p for p in scope.lookups(kind.present or "") if p in values), None) for scope in scopes]
+    return kind.present is None or any(values[path] > 0 for path in paths if path is not None)
+
+
+def _not_held(graph: TermGraph, kind: Stage, holders: Iterable[str], values: Mapping[str, float]) -> set[str]:
+    """Return what a kind of rank does not hold, since the number that its slot is held by is 0 there."""
+    found = set()
+    for path in holders:
+        node = graph.nodes[path]
+        role = node.scope.role
+        slot = graph.parts.slot_of(node.term, role) if node.term is not None and role is not None else None
+        if slot is not None and slot in kind.holds and node.scope.stage is None:
+            scope = graph.parts.scope(role=role, stage=kind.name)
+            numbers = [values[p] for p in scope.lookups(kind.holds[slot]) if p in values]
+            if numbers and numbers[0] <= 0:
+                found.add(path)
+    return found
 
 
 def _instants(

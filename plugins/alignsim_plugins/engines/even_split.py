@@ -35,11 +35,13 @@ EVEN_SPLIT = Component(
     slot=ENGINE,
     terms=(model_parallel_devices, model_state_per_device, *MADE),
     defaults={"gradient_shards": Const(1, "device", source=SOURCE)},
-    kinds={WHOLE_WEIGHTS},
     limits={
         "gathers_cast": AS_STORED,
         "sequence": Limit(1, because="sequences are not divided here; choose an engine that does, such as fsdp2"),
+        "context": Limit(1, because="sequences are not divided here; choose an engine that does, such as megatron"),
+        "expert": Limit(1, because="experts are not dealt out here; choose an engine that does, such as megatron"),
     },
+    kinds={WHOLE_WEIGHTS},
     source=SOURCE,
     left_out=(
         *FIXED,
