@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, hookimpl, maths, term
+from alignsim import Component, hookimpl, term
+from alignsim_plugins.optimizers.moments import IN_PLACE
 from alignsim_plugins.optimizers.slot import OPTIMIZER
 
 SOURCE = "Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019 (AdamW); torch/optim/adam.py: _fused_adam"
@@ -17,13 +18,7 @@ def optimizer_state(trainable_parameters: Any, moment_bytes: Any) -> Any:
     return trainable_parameters * moment_bytes + trainable_parameters * moment_bytes
 
 
-@term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def step_memory(largest_trained: Any, gradient_bytes: Any, master_bytes: Any) -> Any:
-    """The last gradient that is still to be freed after its cast to the format of the 32-bit copy."""
-    return maths.where(master_bytes > 0, largest_trained * gradient_bytes, 0)
-
-
-ADAMW_FUSED = Component(name="adamw-fused", slot=OPTIMIZER, terms=(optimizer_state, step_memory), source=SOURCE)
+ADAMW_FUSED = Component(name="adamw-fused", slot=OPTIMIZER, terms=(optimizer_state, *IN_PLACE), source=SOURCE)
 
 
 @hookimpl

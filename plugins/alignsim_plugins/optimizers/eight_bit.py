@@ -12,10 +12,10 @@ from typing import Any
 from alignsim import Component, Const, hookimpl, resident, term
 from alignsim.limits import COUNT, SHARE
 from alignsim_plugins.elements import FORMAT, FP32
+from alignsim_plugins.optimizers.moments import IN_PLACE
 from alignsim_plugins.optimizers.slot import OPTIMIZER
 
 SOURCE = "Dettmers et al. 2022 (8-bit optimizers); bitsandbytes 0.50: optim/optimizer.py, init_state"
-IN_PLACE = Const(0, "byte", source="bitsandbytes 0.50: one kernel a tensor, in place")
 BLOCK = Const(256, source="bitsandbytes 0.50: blocksize = 256, one 32-bit maximum a block", limit=COUNT)
 SMALL = Const(4096, source="bitsandbytes 0.50: min_8bit_size=4096")
 BYTE = Const(1, "byte", source="bitsandbytes 0.50: state in torch.uint8", limit=FORMAT)
@@ -82,14 +82,13 @@ def paged_out_state(paged_state: Any) -> Any:
 
 
 def _component(name: str, states: int, *, paged: bool) -> Component:
-    terms = (wide_parameters, one_state)
+    terms = (wide_parameters, one_state, *IN_PLACE)
     return Component(
         name=name,
         slot=OPTIMIZER,
         terms=(*terms, paged_state, resident_state, paged_out_state) if paged else (*terms, optimizer_state),
         defaults={
             "optimizer_states": Const(states, source=SOURCE, limit=COUNT),
-            "step_memory": IN_PLACE,
             **(
                 {
                     "paged_share": Const(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, hookimpl, term
+from alignsim import Component, hookimpl, term
 from alignsim_plugins.elements import FP32
+from alignsim_plugins.optimizers.moments import IN_PLACE
 from alignsim_plugins.optimizers.slot import OPTIMIZER
 
 SOURCE = "Chen et al. 2023 (Lion), algorithm 2; bitsandbytes 0.50: optim/lion.py, the lion_32bit of transformers"
@@ -21,8 +22,7 @@ def optimizer_state(trainable_parameters: Any, fp32: Any = FP32) -> Any:
 LION = Component(
     name="lion",
     slot=OPTIMIZER,
-    terms=(optimizer_state,),
-    defaults={"step_memory": Const(0, "byte", source="bitsandbytes 0.50: one kernel a tensor, in place")},
+    terms=(optimizer_state, *IN_PLACE),
     source=SOURCE,
 )
 

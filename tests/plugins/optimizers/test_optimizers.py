@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from alignsim_plugins.optimizers import adafactor, adamw_loop, eight_bit, muon, sgd
+from alignsim_plugins.optimizers import adafactor, adamw_loop, eight_bit, moments, muon, sgd
 from small_runs import held, small_run, worked
 
 EVERY = (
@@ -31,7 +31,8 @@ def test_temporaries_as_they_were_seen():
         assert worked(muon.newton_schulz, matrix, 200, width) == (width + 4) * matrix + 4 * 200 * 200
     assert worked(adafactor.step_memory, matrix, 4) == 8 * matrix
     assert worked(adafactor.step_memory, matrix, 2) == 16 * matrix
-    assert worked(sgd.step_memory, 0, matrix, 2) == 0
+    assert worked(sgd.step_memory, 0, matrix, 2, 0) == 0
+    assert worked(moments.last_gradient_cast, matrix, 2, 4) == 2 * matrix
 
 
 def test_state_in_eight_bits_by_hand():
