@@ -189,7 +189,20 @@ def trained_edges(thin_parameters: Any, lora_rank: Any, layers: Any, adapters_of
     return maths.safe_divide(thin_parameters, lora_rank) + 2 * lora_rank * layers * adapters_of_layer
 
 
+@term(
+    "",
+    per={"role"},
+    during={"train"},
+    source="peft 0.21: LoraConfig, target_modules",
+    refuses="adapters are at no matrix that the model has, and nothing is trained: set one of adapts_query ... to 1",
+)
+def adapters_nowhere(trainable_parameters: Any) -> Any:
+    """1 where no matrix has an adapter."""
+    return 1 * (trainable_parameters <= 0)
+
+
 TARGETS = (
+    adapters_nowhere,
     adapted_ffn,
     attention_ports,
     latent_ports,

@@ -7,8 +7,9 @@ hybrid: ``data`` ranks are so many groups of equal shards.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from alignsim import Component, Const, Limit, hookimpl
+from alignsim import Component, Const, Limit, hookimpl, term
 from alignsim.limits import COUNT
 from alignsim_plugins.engines.fsdp1_backward import BACKWARD
 from alignsim_plugins.engines.fsdp1_forward import FORWARD, INFERENCE
@@ -35,7 +36,21 @@ FLAT = "flat parameters gathered unit by unit"
 
 NOT_DIVIDED = "FullyShardedDataParallel divides states, and every rank computes whole layers; use data ranks"
 
+
+@term(
+    "",
+    per={"role"},
+    during={"train"},
+    source="torch: BackwardPrefetch is one of its members, or None",
+    refuses="backward_prefetch and backward_prefetch_post are both 1: a layer is gathered at one instant or the other",
+)
+def prefetches_twice(backward_prefetch: Any, backward_prefetch_post: Any) -> Any:
+    """1 where both are set."""
+    return backward_prefetch * backward_prefetch_post
+
+
 MODEL = (
+    prefetches_twice,
     model_parallel_devices,
     weight_shards,
     gradient_shards,

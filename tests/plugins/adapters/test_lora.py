@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from alignsim.errors import CompositionError
 from alignsim_plugins.adapters.activations import adapter_shares, lora_saved
 from alignsim_plugins.adapters.qlora import quantised_bytes
 from small_runs import held, small_run, worked
@@ -174,3 +175,12 @@ def test_trainable_states_scale_with_rank(adapter, optimizer, rank, times, value
     for state in ("trainable_parameters", "adapter_weights", "gradients", "master_weights", "optimizer_state"):
         assert many.value(f"policy.{state}") == times * one.value(f"policy.{state}"), state
     assert many.value("policy.weights") == one.value("policy.weights")
+
+
+@pytest.mark.parametrize("adapter", ["lora", "qlora", "dora"])
+def test_adapters_at_no_matrix_are_refused(adapter):
+    run = small_run(adapter=adapter)
+    nowhere = {path: 0 for path in run.graph.givens if ".adapts_" in path}
+    assert nowhere
+    with pytest.raises(CompositionError, match="adapters are at no matrix"):
+        run.with_givens(nowhere).result  # noqa: B018

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from alignsim.errors import CompositionError
 from alignsim.testing.laws import assert_lawful
 
 MIXED = {"precision": "bf16-gathered", "reduce_bytes": 4}
@@ -102,3 +103,8 @@ def test_a_root_is_left_whole_after_a_forward_unless_it_is_freed(run):
 )
 def test_the_laws(run, data, options):
     assert_lawful(run("fsdp1", data=data, **MIXED, **options).scenario)
+
+
+def test_a_layer_is_gathered_ahead_once(run):
+    with pytest.raises(CompositionError, match="backward_prefetch and backward_prefetch_post are both 1"):
+        run("fsdp1", data=8, backward_prefetch=1, backward_prefetch_post=1)
