@@ -37,6 +37,7 @@ from alignsim.validation import Case
 NOT_PLAIN = ("registry", "terms")
 FIELDS = tuple(field.name for field in attrs.fields(Scenario) if field.name not in NOT_PLAIN)
 """The fields of a scenario that plain data can say."""
+NEEDED = ("algorithm", "models")
 
 
 def scenario_of(data: Any, registry: Registry | None = None, place: str = "scenario") -> Scenario:
@@ -55,8 +56,7 @@ def scenario_of(data: Any, registry: Registry | None = None, place: str = "scena
     """
     registry = registry or default_registry()
     fields = Fields(data, place).only(FIELDS)
-    needed = ("algorithm", "models")
-    problems = [Problem(fields.at(name), "is required") for name in needed if name not in fields.data]
+    problems = [Problem(fields.at(name), "is required") for name in NEEDED if name not in fields.data]
     found: dict[str, Any] = {}
     for name in fields.data:
         try:
@@ -178,8 +178,17 @@ def _described(kind: Any) -> Any:
     return read
 
 
+def plain_fields(kind: Any) -> tuple[str, ...]:
+    """Return the fields of a class that plain data can say: not those that are numbers with a history."""
+    return tuple(field.name for field in attrs.fields(kind) if "Given" not in str(field.type))
+
+
 def _made(kind: Any, fields: Fields) -> Any:
-    fields.only(field.name for field in attrs.fields(kind))
+    fields.only(plain_fields(kind))
+    if "source" in fields.data:
+        fields.text("source")
+    if "sources" in fields.data:
+        _texts(fields, "sources")
     try:
         return kind(**fields.data)
     except InvalidInput as error:

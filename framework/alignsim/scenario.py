@@ -57,12 +57,14 @@ class Scenario(Question):
     Names are accepted wherever an object of a catalogue is; for a model, so is the path of its ``config.json``.
 
     Attributes:
+        name: what it is called.
         algorithm: who does what when.
         models: role -> model. A role that is left out has the model of the role that the algorithm names for it. A
             model that is only named gets a scalar head where the algorithm says that the role has one; an
             :class:`Architecture` is taken as it is.
         accelerator: the device of every pool, or pool -> device.
-        layout: how models are spread; ``layouts`` says otherwise for some roles.
+        layout: how models are spread.
+        layouts: role -> another layout than that of the others.
         batch: how much work there is at once.
         components: fillings of slots, by ``slot`` for all roles that need it or by ``role.slot``; ``{"*": "none"}``
             fills every other slot with nothing.
