@@ -28,16 +28,18 @@ from alignsim.architecture import Architecture
 from alignsim.batch import Batch
 from alignsim.errors import AlignSimError, InvalidInput, Problem, UnknownName
 from alignsim.fields import Fields
+from alignsim.given import given
 from alignsim.layout import Layout, Place
 from alignsim.registry import Registry, default_registry
 from alignsim.scenario import EVERY, Scenario
-from alignsim.units import to_base
+from alignsim.units import measure, to_base
 from alignsim.validation import Case
 
 NOT_PLAIN = ("registry", "terms")
 FIELDS = tuple(field.name for field in attrs.fields(Scenario) if field.name not in NOT_PLAIN)
 """The fields of a scenario that plain data can say."""
 NEEDED = ("algorithm", "models")
+ENDS = ("low", "high")
 
 
 def scenario_of(data: Any, registry: Registry | None = None, place: str = "scenario") -> Scenario:
@@ -216,7 +218,25 @@ def _texts(fields: Fields, name: str) -> dict[str, str]:
 
 def _givens(fields: Fields, name: str) -> dict[str, Any]:
     inside = fields.inside(name)
-    return {p: inside.text(p) if isinstance(inside.data[p], str) else inside.number(p) for p in inside.data}
+    return {path: _given(inside, path) for path in inside.data}
+
+
+def _given(fields: Fields, path: str) -> Any:
+    """A number, a text with a unit, or an object with the number, the ends of its range and its source."""
+    if not isinstance(fields.data[path], Mapping):
+        return _amount(fields, path)
+    inside = fields.inside(path).only(("value", *ENDS, "source"))
+    ends = {end: _amount(inside, end) for end in ENDS if end in inside.data}
+    source = inside.text("source") if "source" in inside.data else "user"
+    value = _amount(inside, "value")
+    try:
+        return given(value, measure(value)[1], source=source, **ends)
+    except InvalidInput as error:
+        raise error.inside(inside.place) from None
+
+
+def _amount(fields: Fields, name: str) -> Any:
+    return fields.text(name) if isinstance(fields.any(name), str) else fields.number(name)
 
 
 def _accelerator(fields: Fields, name: str) -> Any:

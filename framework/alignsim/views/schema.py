@@ -13,12 +13,13 @@ from alignsim.batch import Batch
 from alignsim.given import Within
 from alignsim.layout import Layout, Place
 from alignsim.registry import Registry
-from alignsim.runfile import FIELDS, NEEDED, plain_fields
+from alignsim.runfile import ENDS, FIELDS, NEEDED, plain_fields
 from alignsim.scenario import EVERY, Scenario
 from alignsim.views.docs import attribute_docs
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 TEXT: Mapping[str, Any] = {"type": "string"}
+AMOUNT: Mapping[str, Any] = {"type": ["number", "string"]}
 PLAIN: Mapping[Any, Mapping[str, Any]] = {
     int: {"type": "integer"},
     bool: {"type": "boolean"},
@@ -58,7 +59,7 @@ def _field(name: str, registry: Registry) -> dict[str, Any]:
         "layouts": _each(_is(Layout)),
         "batch": _is(Batch),
         "components": _components(registry),
-        "givens": _each({"type": ["number", "string"]}),
+        "givens": _each(_either(AMOUNT, _number())),
         "places": _each(_is(Place)),
         "resource": _names(registry.resources),
         "solver": _names(registry.solvers),
@@ -76,6 +77,16 @@ def _components(registry: Registry) -> dict[str, Any]:
         "type": "object",
         "properties": {EVERY: {"const": "none"}, **slots},
         "patternProperties": {rf"^[^.]+\.{name}$": filling for name, filling in slots.items()},
+        "additionalProperties": False,
+    }
+
+
+def _number() -> dict[str, Any]:
+    """A number with its range and where it is from."""
+    return {
+        "type": "object",
+        "properties": {**dict.fromkeys(("value", *ENDS), AMOUNT), "source": TEXT},
+        "required": ["value"],
         "additionalProperties": False,
     }
 
