@@ -27,6 +27,11 @@ class Layout(Inputs):
     data: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
     sequence: int = attrs.field(default=1, converter=as_count, validator=at_least(1))
 
+    @property
+    def devices(self) -> int:
+        """All devices that run the model."""
+        return self.tensor * self.pipeline * self.data * self.sequence
+
 
 def _as_word(value: Any) -> str:
     if not isinstance(value, str) or not value.isidentifier():

@@ -192,17 +192,7 @@ class Scenario(Question):
             if model is None:
                 yield Problem(f"models[{role!r}]", f"role {role!r} needs a model")
                 continue
-            layout = self.layouts.get(role, self.layout)
-            for degree, most, of in (("tensor", model.heads, "heads"), ("pipeline", model.layers, "layers")):
-                got = getattr(layout, degree)
-                if got > most:
-                    message = f"must be at most {most}, the {of} of {model.name} for role {role!r}; got {got}"
-                    yield Problem(f"layout.{degree}", message)
-            if model.heads % layout.sequence:
-                message = (
-                    f"must divide the {model.heads} heads of {model.name} for role {role!r}; got {layout.sequence}"
-                )
-                yield Problem("layout.sequence", message)
+            yield from self._beyond(role, model)
             other, known = named.setdefault(model.name, (role, model))
             if known != model:
                 message = f"is another model than that of {other!r}, but has the same name {model.name!r}"
@@ -217,6 +207,21 @@ class Scenario(Question):
                     f"components[{key!r}]",
                     f"algorithm {self.algorithm.name} has no role {role!r}; {suggestion(role, self.algorithm.roles)}",
                 )
+
+    def _beyond(self, role: str, model: Architecture) -> Iterator[Problem]:
+        """Yield the degrees that a model cannot be spread over."""
+        place = f"layouts[{role!r}]" if role in self.layouts else "layout"
+        layout = self.layouts.get(role, self.layout)
+        for degree, most, of in (("tensor", model.heads, "heads"), ("pipeline", model.layers, "layers")):
+            got = getattr(layout, degree)
+            if got > most:
+                message = f"must be at most {most}, the {of} of {model.name} for role {role!r}; got {got}"
+                yield Problem(f"{place}.{degree}", message)
+        for degree in ("tensor", "sequence"):
+            got = getattr(layout, degree)
+            if model.heads % got and (degree != "tensor" or got < model.heads):
+                message = f"must divide the {model.heads} heads of {model.name} for role {role!r}; got {got}"
+                yield Problem(f"{place}.{degree}", message)
 
     def _model(self, role: str) -> Architecture | None:
         seen: set[str] = set()

@@ -18,7 +18,7 @@ from alignsim import Architecture, InvalidInput, Layout, default_registry, hooki
 from alignsim.batch import Batch
 from alignsim.layout import Place
 from alignsim.registry import Registry
-from alignsim.runfile import FIELDS, scenario_of
+from alignsim.runfile import FIELDS, STATED, scenario_of
 from alignsim.views.schema import schema
 from alignsim.yamlfile import read_tree
 
@@ -48,7 +48,7 @@ def test_the_shipped_schema_is_fresh():
 
 def test_every_field_is_in_it_and_says_what_it_is():
     found = schema(BUILT_IN)
-    assert list(found["properties"]) == list(FIELDS)
+    assert list(found["properties"]) == [*FIELDS, *STATED]
     for kind in (Architecture, Batch, Layout, Place):
         described = found["definitions"][kind.__name__]["properties"]
         assert list(described) == [field.name for field in attrs.fields(kind) if field.name != "recorded"]
@@ -123,6 +123,8 @@ RUNS = st.fixed_dictionaries(
         "givens": st.dictionaries(st.sampled_from(["policy.weight_bytes", "x"]), NUMBERS | st.just("2 GiB")),
         "places": st.dictionaries(st.just("policy"), st.dictionaries(st.sampled_from(["pool"]), st.just("gpus"))),
         "resource": st.just("device"),
+        "gpus": NUMBERS | st.dictionaries(st.just("gpus"), NUMBERS),
+        "global_batch": NUMBERS,
     },
 )
 

@@ -19,6 +19,17 @@ from alignsim.views.docs import attribute_docs
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 TEXT: Mapping[str, Any] = {"type": "string"}
+COUNT: Mapping[str, Any] = {"type": "integer", "minimum": 1}
+STATED: Mapping[str, Any] = {
+    "gpus": {
+        "description": "the devices that the layout must come to, in all or for each pool.",
+        "anyOf": [COUNT, {"type": "object", "additionalProperties": COUNT}],
+    },
+    "global_batch": {
+        "description": "the samples of one step that the batch must come to, all replicas together.",
+        **COUNT,
+    },
+}
 AMOUNT: Mapping[str, Any] = {"type": ["number", "string"]}
 PLAIN: Mapping[Any, Mapping[str, Any]] = {
     int: {"type": "integer"},
@@ -40,7 +51,7 @@ def schema(registry: Registry) -> dict[str, Any]:
         "$schema": DRAFT,
         "title": "A run file of alignsim",
         "type": "object",
-        "properties": {name: _told(docs[name], _field(name, registry)) for name in FIELDS},
+        "properties": {**{name: _told(docs[name], _field(name, registry)) for name in FIELDS}, **STATED},
         "required": list(NEEDED),
         "additionalProperties": False,
         "definitions": {kind.__name__: _described(kind) for kind in (Architecture, Batch, Layout, Place)},
