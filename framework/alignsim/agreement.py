@@ -9,7 +9,7 @@ from alignsim.layout import Layout, Place
 from alignsim.scenario import Scenario
 
 TRAIN = "train"
-DEVICES = "tensor x pipeline x data x sequence"
+DEGREES = ("tensor", "pipeline", "context", "sequence", "data")
 
 
 def gpus(run: Scenario, stated: int | Mapping[str, int]) -> Iterator[Problem]:
@@ -18,8 +18,8 @@ def gpus(run: Scenario, stated: int | Mapping[str, int]) -> Iterator[Problem]:
     The largest layout of a pool has all its devices; the others have as many, or a part of them that divides them.
     """
     layouts: dict[str, dict[str, Layout]] = {}
-    for role in run.algorithm.roles:
-        pool = run.places.get(role, Place()).pool
+    for role in run.played.roles:
+        pool = run.housed.get(role, Place()).pool
         layouts.setdefault(pool, {})[role] = run.layouts.get(role, run.layout)
     counts = stated if isinstance(stated, Mapping) else dict.fromkeys(layouts, stated)
     if counts is not stated and len(layouts) > 1:
@@ -45,9 +45,9 @@ def global_batch(run: Scenario, stated: int) -> Iterator[Problem]:
     if micro is None:
         yield Problem("global_batch", "is stated, but no batch.micro_batch is that it could be made of")
         return
-    for role in run.algorithm.roles:
+    for role in run.played.roles:
         data = run.layouts.get(role, run.layout).data
-        if TRAIN not in run.algorithm.activities(role) or micro * steps * data == stated:
+        if TRAIN not in run.played.activities(role) or micro * steps * data == stated:
             continue
         told = f"micro_batch {micro} x accumulation_steps {steps} x data {data} = {micro * steps * data} of {role!r}"
         right, rest = divmod(stated, micro * data)
@@ -56,4 +56,4 @@ def global_batch(run: Scenario, stated: int) -> Iterator[Problem]:
 
 
 def _spelt(layout: Layout) -> str:
-    return f"{DEVICES} = {layout.tensor} x {layout.pipeline} x {layout.data} x {layout.sequence} = {layout.devices}"
+    return f"{' x '.join(f'{name} {getattr(layout, name)}' for name in DEGREES)} = {layout.devices}"

@@ -17,6 +17,7 @@ from alignsim.errors import InvalidInput, Problem
 @case_options
 @json_option
 @click.option("--instants", is_flag=True, help="Also show a run from instant to instant.")
+@click.option("--strict", is_flag=True, help="Also end with 1 where it is not sure that it fits.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit status is the answer.")
 @click.option("--save", metavar="FILE.yaml", help="Write the run to a file that is not there yet.")
 @plugin_option
@@ -27,6 +28,7 @@ def command(
     scenario: str | None,
     as_json: bool,
     instants: bool,
+    strict: bool,
     quiet: bool,
     save: str | None,
     **flags: Any,
@@ -34,6 +36,9 @@ def command(
     """Answer SCENARIO: whether it fits, and what fills the memory. SCENARIO may be a run file.
 
     Without SCENARIO, the reference case is answered: PPO against DPO with Llama-2-70B. Options change the scenario.
+    The exit status is 0 where it fits, and where it is a close call, with a warning; 1 where it does not fit; 2 where
+    the question is wrong.
+
     With --algorithm the answer is that of one run, phase by phase. Options that choose components or a batch, such as
     --component and --micro-batch, describe a run of their own, and nothing is taken from the reference case.
 
@@ -45,7 +50,7 @@ def command(
       -c precision=bf16 -c optimizer=adamw-fused -c adapter=full -c recompute=full -c attention=flash \
       -c packing=padded -c loss=cross-entropy -c layers=transformers
     """  # noqa: D301 - click wants the backspace itself
-    from alignsim.cli.answers import plain_answer, show_answer, verdict
+    from alignsim.cli.answers import plain_answer, show_answer, unsure, verdict
     from alignsim.cli.asking import ask
     from alignsim.cli.output import show_json
 
@@ -53,12 +58,14 @@ def command(
     answer = asked.question.result
     if save is not None:
         _save(asked.question, save)
-    fits, told = verdict(answer, asked.capacity)
+    fits, told = verdict(answer)
     if as_json and not quiet:
-        show_json(plain_answer(answer, asked.capacity))
+        show_json(plain_answer(answer))
     elif not quiet:
         show_answer(asked, answer, told, instants=instants)
-    if fits is False:
+    if unsure(answer) and not (as_json or quiet):
+        click.echo(f"warning: {answer.verdict.status}", err=True)
+    if fits is False or (strict and unsure(answer)):
         ctx.exit(NO)
 
 
