@@ -51,4 +51,12 @@ def fuzz(session: nox.Session) -> None:
     """Many more random files, other ones every time; how many of each kind is ALIGNSIM_HUNT."""
     _prepare(session)
     session.env["ALIGNSIM_HUNT"] = os.environ.get("ALIGNSIM_HUNT", "2000")
-    session.run("pytest", "-q", "tests/plugins/readers/test_any_file.py", *session.posargs)
+    files = "tests/plugins/readers/test_any_file.py", "tests/plugins/test_any_run_file.py"
+    session.run("pytest", "-q", *files, *session.posargs)
+
+
+@nox.session
+def atheris(session: nox.Session) -> None:
+    """Run files made by atheris, which looks for bytes that reach new code; wheels are for Linux alone."""
+    _prepare(session, "atheris==3.0.0")
+    session.run("python", "tests/fuzz/run_files.py", *(session.posargs or ["-max_total_time=60", "-timeout=10"]))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from alignsim.architecture import Architecture
     from alignsim.batch import Batch
     from alignsim.component import Component, Slot, Stage
+    from alignsim.detector import Detected, Detector
     from alignsim.discovery import load_file, scan
     from alignsim.errors import AlignSimError, InvalidInput, Origin, Problem, UnknownName
     from alignsim.explain import Explanation, explain
@@ -56,6 +57,8 @@ _HOME = {  # name -> the module that it is in; empty for a module
     "Collect": "term",
     "Component": "component",
     "Const": "term",
+    "Detected": "detector",
+    "Detector": "detector",
     "Explanation": "explain",
     "Family": "family",
     "Found": "reader",
@@ -119,6 +122,8 @@ __all__ = [
     "Collect",
     "Component",
     "Const",
+    "Detected",
+    "Detector",
     "Explanation",
     "Family",
     "Found",

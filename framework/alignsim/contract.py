@@ -91,6 +91,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         for kind in (
             Kind("accelerator", "alignsim_accelerators", ("alignsim.hardware:Accelerator",)),
             Kind("node", "alignsim_nodes", ("alignsim.hardware:Node", "alignsim.hardware:Cluster")),
+            Kind("detector", "alignsim_detectors", ("alignsim.detector:Detector",)),
             Kind("architecture", "alignsim_architectures", ("alignsim.architecture:Architecture",)),
             Kind("family", "alignsim_families", ("alignsim.family:Family",)),
             Kind("reader", "alignsim_readers", ("alignsim.reader:Reader",)),

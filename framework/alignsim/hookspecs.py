@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from alignsim.algorithm import Algorithm
     from alignsim.architecture import Architecture
     from alignsim.component import Component
+    from alignsim.detector import Detector
     from alignsim.family import Family
     from alignsim.hardware import Accelerator, Cluster, Node
     from alignsim.question import Question
@@ -74,6 +75,27 @@ def alignsim_nodes() -> Iterable[Node | Cluster]:
     @hookimpl
     def alignsim_nodes():
         yield Node(name="Acme-Pod-8", accelerator=X1, count=8, host_memory="2 TiB", source="Acme pod guide, 2026")
+    ```
+    """
+
+
+@hookspec
+def alignsim_detectors() -> Iterable[Detector]:
+    """Offer detectors: what devices this machine has. One that cannot ask raises ``InvalidInput`` with what is missing.
+
+    ``alignsim hardware detect`` asks all of them, and looks the names up among accelerators and their aliases.
+
+    ```python
+    from alignsim import Detected, Detector, hookimpl
+
+
+    def devices():
+        return [Detected(name="Acme X1 96GB", memory=103079215104, driver="1.2")]
+
+
+    @hookimpl
+    def alignsim_detectors():
+        yield Detector(name="acme", detect=devices, about="Acme's devices, from its driver")
     ```
     """
 

@@ -91,6 +91,10 @@ class Place:
     """Where a role lives: the operating-system process that it shares, and the pool of devices.
 
     Contexts, communicators and allocators are per process; every pool has its own devices and verdict.
+
+    Attributes:
+        process: the operating-system process that it shares with the other roles that name it.
+        pool: the devices that it shares with the other roles that name them.
     """
 
     process: str = attrs.field(default="trainer", converter=_as_word)

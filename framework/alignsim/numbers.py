@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import attrs
 
@@ -22,7 +22,7 @@ def numbers(parts: Parts, terms: Mapping[str, Placed]) -> dict[str, Given]:
 
     Raises:
         DuplicateName: two components of one role have different defaults for a name.
-        UnitError: a bare number whose unit nobody can know.
+        UnitError: all bare numbers whose unit nobody can know, and those in another unit than what they override.
     """
     found = dict(parts.facts)
     for role, fillings in parts.components.items():
@@ -39,14 +39,22 @@ def numbers(parts: Parts, terms: Mapping[str, Placed]) -> dict[str, Given]:
                 for name, so in stage.numbers.items():
                     found[spell(name, role, None, stage.name)] = Given(float(so), source=f"kind of rank of {where}")
     units = _units(parts, terms)
+    wrong: list[Problem] = []
     for path, number in parts.givens.items():
         name = parse(path)[0]
         meant = {terms[path][0].unit} if path in terms else units.get(name, set())
+        if number.unit and path not in terms and meant and dimension(number.unit) not in map(dimension, meant):
+            wrong.append(Problem(path, f"is in {number.unit}, but {name!r} is in {_spelt(meant)}", number.origin))
         if not number.unit and len({(dimension(unit), factor(unit)) for unit in meant if len(meant) > 1}) > 1:
-            spelt = " and ".join(sorted(unit or "a plain number" for unit in meant))
-            raise UnitError(Problem(path, f"needs its unit: {name!r} is in {spelt} here", number.origin))
+            wrong.append(Problem(path, f"needs its unit: {name!r} is in {_spelt(meant)} here", number.origin))
         found[path] = _in_unit(number, min(meant, default=""))
+    if wrong:
+        raise UnitError(wrong)
     return found
+
+
+def _spelt(units: Iterable[str]) -> str:
+    return " and ".join(sorted(unit or "a plain number" for unit in units))
 
 
 def from_const(constant: Const, where: str) -> Given:

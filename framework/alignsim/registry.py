@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from alignsim.algorithm import Algorithm
     from alignsim.architecture import Architecture
     from alignsim.component import Component, Slot
+    from alignsim.detector import Detector
     from alignsim.family import Family
     from alignsim.hardware import Accelerator, Cluster, Node
     from alignsim.question import Question
@@ -90,6 +91,11 @@ class Registry:
     def nodes(self) -> Catalogue[Node | Cluster]:
         """The nodes and the clusters."""
         return self._catalogue("alignsim_nodes")
+
+    @cached_property
+    def detectors(self) -> Catalogue[Detector]:
+        """What finds the devices of this machine."""
+        return self._catalogue("alignsim_detectors")
 
     @cached_property
     def architectures(self) -> Catalogue[Architecture]:

@@ -24,19 +24,27 @@ from typing import Any
 
 import attrs
 
+from alignsim import agreement
 from alignsim.architecture import Architecture
 from alignsim.batch import Batch
 from alignsim.errors import AlignSimError, InvalidInput, Problem, UnknownName
 from alignsim.fields import Fields
+from alignsim.given import given
 from alignsim.layout import Layout, Place
 from alignsim.registry import Registry, default_registry
 from alignsim.scenario import EVERY, Scenario
-from alignsim.units import to_base
+from alignsim.units import measure, to_base
 from alignsim.validation import Case
 
 NOT_PLAIN = ("registry", "terms")
 FIELDS = tuple(field.name for field in attrs.fields(Scenario) if field.name not in NOT_PLAIN)
 """The fields of a scenario that plain data can say."""
+STATED = ("gpus", "global_batch")
+"""The totals that plain data may state beside them."""
+NEEDED = ("algorithm", "models")
+REST = ("accelerator", "layout", "layouts", "batch", "givens", "resource", "solver", *STATED)
+"""The fields without which the others can still be looked at."""
+ENDS = ("low", "high")
 
 
 def scenario_of(data: Any, registry: Registry | None = None, place: str = "scenario") -> Scenario:
@@ -44,7 +52,8 @@ def scenario_of(data: Any, registry: Registry | None = None, place: str = "scena
 
     Names of a catalogue stand for its objects; ``models`` may describe a model by the fields of ``Architecture``
     instead, ``layout``, ``layouts`` and ``batch`` are objects with the fields of ``Layout`` and ``Batch``, ``places``
-    with those of ``Place``. A number with a unit is a text, such as ``"80 GiB"``.
+    with those of ``Place``. A number with a unit is a text, such as ``"80 GiB"``. ``gpus``, for all pools or for each,
+    and ``global_batch`` state what the layouts and the batch must come to.
 
     >>> scenario_of({"algorithm": "PPO", "modles": {}}, Registry())
     Traceback (most recent call last):
@@ -54,12 +63,29 @@ def scenario_of(data: Any, registry: Registry | None = None, place: str = "scena
         InvalidInput: all that is wrong, each with its place.
     """
     registry = registry or default_registry()
-    fields = Fields(data, place).only(FIELDS)
-    needed = ("algorithm", "models")
-    problems = [Problem(fields.at(name), "is required") for name in needed if name not in fields.data]
+    fields = Fields(data, place)
+    found, problems = _read(fields, registry)
+    wrong = {problem.field.removeprefix(f"{place}.").partition(".")[0] for problem in problems}
+    if wrong.isdisjoint({*FIELDS, *STATED} - {*REST}):  # what else is wrong is told as well
+        try:
+            run = Scenario(**{n: v for n, v in found.items() if n not in {*wrong, *STATED}}, registry=registry)
+            together = [problem for name in STATED if name in found for problem in _STATED[name](run, found[name])]
+            problems += InvalidInput(together).inside(place).problems if place else together
+        except InvalidInput as error:
+            problems += (error.inside(place) if place else error).problems
+    if problems:
+        raise InvalidInput(problems)
+    return run
+
+
+def _read(fields: Fields, registry: Registry) -> tuple[dict[str, Any], list[Problem]]:
+    """Return every field as what it stands for, names still as names, and what is wrong with each by itself."""
+    known = (*FIELDS, *STATED)
+    problems = [Problem(fields.at(name), "is required") for name in NEEDED if name not in fields.data]
     found: dict[str, Any] = {}
     for name in fields.data:
         try:
+            fields.only((*known, *(n for n in fields.data if n != name)))
             found[name] = _READ.get(name, Fields.text)(fields, name)
         except InvalidInput as error:
             problems += error.problems
@@ -70,12 +96,7 @@ def scenario_of(data: Any, registry: Registry | None = None, place: str = "scena
             problems += error.problems
         except UnknownName as error:
             problems.append(Problem(fields.at(path), str(error)))
-    if problems:
-        raise InvalidInput(problems)
-    try:
-        return Scenario(**found, registry=registry)
-    except InvalidInput as error:
-        raise (error.inside(place) if place else error) from None
+    return found, problems
 
 
 def _named(found: Mapping[str, Any], registry: Registry) -> Iterator[tuple[str, Any]]:
@@ -178,8 +199,17 @@ def _described(kind: Any) -> Any:
     return read
 
 
+def plain_fields(kind: Any) -> tuple[str, ...]:
+    """Return the fields of a class that plain data can say: not those that are numbers with a history."""
+    return tuple(field.name for field in attrs.fields(kind) if "Given" not in str(field.type))
+
+
 def _made(kind: Any, fields: Fields) -> Any:
-    fields.only(field.name for field in attrs.fields(kind))
+    fields.only(plain_fields(kind))
+    if "source" in fields.data:
+        fields.text("source")
+    if "sources" in fields.data:
+        _texts(fields, "sources")
     try:
         return kind(**fields.data)
     except InvalidInput as error:
@@ -207,14 +237,43 @@ def _texts(fields: Fields, name: str) -> dict[str, str]:
 
 def _givens(fields: Fields, name: str) -> dict[str, Any]:
     inside = fields.inside(name)
-    return {p: inside.text(p) if isinstance(inside.data[p], str) else inside.number(p) for p in inside.data}
+    return {path: _given(inside, path) for path in inside.data}
+
+
+def _given(fields: Fields, path: str) -> Any:
+    """A number, a text with a unit, or an object with the number, the ends of its range and its source."""
+    if not isinstance(fields.data[path], Mapping):
+        return _amount(fields, path)
+    inside = fields.inside(path).only(("value", *ENDS, "source"))
+    ends = {end: _amount(inside, end) for end in ENDS if end in inside.data}
+    source = inside.text("source") if "source" in inside.data else "user"
+    value = _amount(inside, "value")
+    try:
+        return given(value, measure(value)[1], source=source, **ends)
+    except InvalidInput as error:
+        raise error.inside(inside.place) from None
+
+
+def _amount(fields: Fields, name: str) -> Any:
+    return fields.text(name) if isinstance(fields.any(name), str) else fields.number(name)
 
 
 def _accelerator(fields: Fields, name: str) -> Any:
     return fields.text(name) if isinstance(fields.data[name], str) else _texts(fields, name)
 
 
+def _counts(fields: Fields, name: str) -> Any:
+    """A count, or one for each pool."""
+    if not isinstance(fields.any(name), Mapping):
+        return fields.count(name, least=1)
+    inside = fields.inside(name)
+    return {pool: inside.count(pool, least=1) for pool in inside.data}
+
+
+_STATED: Mapping[str, Any] = {"gpus": agreement.gpus, "global_batch": agreement.global_batch}
 _READ: Mapping[str, Any] = {
+    "gpus": _counts,
+    "global_batch": partial(Fields.count, least=1),
     "models": _by_role(Architecture, named=True),
     "accelerator": _accelerator,
     "layout": _described(Layout),

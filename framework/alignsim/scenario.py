@@ -60,12 +60,14 @@ class Scenario(Question):
     Names are accepted wherever an object of a catalogue is; for a model, so is the path of its ``config.json``.
 
     Attributes:
+        name: what it is called.
         algorithm: who does what when.
         models: role -> model. A role that is left out has the model of the role that the algorithm names for it. A
             model that is only named gets a scalar head where the algorithm says that the role has one; an
             :class:`Architecture` is taken as it is.
         accelerator: the device of every pool, or pool -> device.
-        layout: how models are spread; ``layouts`` says otherwise for some roles.
+        layout: how models are spread.
+        layouts: role -> another layout than that of the others.
         batch: how much work there is at once.
         components: fillings of slots, by ``slot`` for all roles that need it or by ``role.slot``; ``{"*": "none"}``
             fills every other slot with nothing.
@@ -217,17 +219,7 @@ class Scenario(Question):
             if model is None:
                 yield Problem(f"models[{role!r}]", f"role {role!r} needs a model")
                 continue
-            layout = self.layouts.get(role, self.layout)
-            for degree, most, of in (("tensor", model.heads, "heads"), ("pipeline", model.layers, "layers")):
-                got = getattr(layout, degree)
-                if got > most:
-                    message = f"must be at most {most}, the {of} of {model.name} for role {role!r}; got {got}"
-                    yield Problem(f"layout.{degree}", message)
-            if model.heads % layout.sequence:
-                message = (
-                    f"must divide the {model.heads} heads of {model.name} for role {role!r}; got {layout.sequence}"
-                )
-                yield Problem("layout.sequence", message)
+            yield from self._beyond(role, model)
             other, known = named.setdefault(model.name, (role, model))
             if known != model:
                 message = f"is another model than that of {other!r}, but has the same name {model.name!r}"
@@ -242,6 +234,21 @@ class Scenario(Question):
                     f"components[{key!r}]",
                     f"algorithm {self.played.name} has no role {role!r}; {suggestion(role, self.played.roles)}",
                 )
+
+    def _beyond(self, role: str, model: Architecture) -> Iterator[Problem]:
+        """Yield the degrees that a model cannot be spread over."""
+        place = f"layouts[{role!r}]" if role in self.layouts else "layout"
+        layout = self.layouts.get(role, self.layout)
+        for degree, most, of in (("tensor", model.heads, "heads"), ("pipeline", model.layers, "layers")):
+            got = getattr(layout, degree)
+            if got > most:
+                message = f"must be at most {most}, the {of} of {model.name} for role {role!r}; got {got}"
+                yield Problem(f"{place}.{degree}", message)
+        for degree in ("tensor", "sequence"):
+            got = getattr(layout, degree)
+            if model.heads % got and (degree != "tensor" or got < model.heads):
+                message = f"must divide the {model.heads} heads of {model.name} for role {role!r}; got {got}"
+                yield Problem(f"{place}.{degree}", message)
 
     def _model(self, role: str) -> Architecture | None:
         seen: set[str] = set()

@@ -55,7 +55,16 @@ def read_tree(path: str | Path) -> Tree:
         text = read_bytes(path, MOST).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidInput(Problem("", f"is not UTF-8 text: {error.reason}", Origin(str(path)))) from None
-    return _Builder(str(path)).read(text)
+    return tree_of(text, str(path))
+
+
+def tree_of(text: str, file: str) -> Tree:
+    """Return YAML or JSON that has been read already; ``file`` is told as where it is from.
+
+    Raises:
+        InvalidInput: as for :func:`read_tree`.
+    """
+    return _Builder(file).read(text)
 
 
 @attrs.define

@@ -11,6 +11,7 @@ from alignsim.cli.composing import OWN, SIZES, components, numbers, run_of
 from alignsim.cli.devices import Devices
 from alignsim.errors import InvalidInput, Problem
 from alignsim.registry import Registry
+from alignsim.runs import ENDINGS, read_run
 
 REFERENCE = "Llama2_70B_PpoAlignment"
 FIELDS = {"tensor": "tp_size", "pipeline": "pp_size", "data": "dp_size"}
@@ -32,8 +33,13 @@ class Asked:
     left_out: tuple[str, ...] = ()
 
 
+def is_file(name: str) -> bool:
+    """Whether a name is that of a run file."""
+    return name.endswith(ENDINGS)
+
+
 def ask(registry: Registry, name: str | None, flags: Mapping[str, Any]) -> Asked:
-    """Return the scenario of that name, changed as the flags say.
+    """Return the scenario of that name, or the run of that file, changed as the flags say.
 
     Unless one is named, the flags describe a run of their own where they choose components or a batch; else they change
     the reference case.
@@ -45,7 +51,7 @@ def ask(registry: Registry, name: str | None, flags: Mapping[str, Any]) -> Asked
     given = {flag: value for flag, value in flags.items() if value not in (None, ())}
     if name is None and any(flag in given for flag in OWN):
         return _own(registry, given)
-    base = registry.scenarios[name or REFERENCE]
+    base: Any = read_run(name, registry) if name and is_file(name) else registry.scenarios[name or REFERENCE]
     algorithm = given.pop("algorithm", None)
     gpus = given.pop("gpus", None)
     told = ", ".join(_told(flag, value) for flag, value in given.items())

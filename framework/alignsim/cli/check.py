@@ -13,9 +13,26 @@ from alignsim.cli.state import State
 UNSURE = "the file names no accelerator with a known memory: nobody can say whether it fits"
 
 
+def _schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    from alignsim.cli.output import show_json
+    from alignsim.views.schema import schema
+
+    if wanted and not ctx.resilient_parsing:
+        show_json(schema(ctx.ensure_object(State).registry))
+        ctx.exit()
+
+
 @click.command("check")
 @click.argument("file", type=click.Path())
 @json_option
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_schema,
+    help="Print the JSON Schema of run files, with the names that are installed, and nothing else.",
+)
 @click.option("--strict", is_flag=True, help="Exit with 1 as well where nothing says that it fits for sure.")
 @plugin_option
 @click.pass_context
@@ -27,6 +44,7 @@ def command(ctx: click.Context, /, file: str, as_json: bool, strict: bool) -> No
     \b
     alignsim check run.yaml
     alignsim check run.yaml --json
+    alignsim check --schema > run.schema.json
     """  # noqa: D301 - click wants the backspace itself
     from alignsim.cli.answers import plain_answer, show_answer, unsure, verdict
     from alignsim.cli.asking import Asked

@@ -23,20 +23,21 @@ SCHEMA = "alignsim.explanation/1"
 def command(ctx: click.Context, /, words: tuple[str, ...], depth: int | None, as_json: bool, **flags: Any) -> None:
     """Explain the value at PATH: its formula, what went in, and where that is from.
 
-    Without PATH, the answer as a whole is explained. A single word that names a scenario is one.
+    Without PATH, the answer as a whole is explained. A single word that names a scenario is one. SCENARIO may be a
+    run file.
 
     \b
     alignsim explain ppo_total
     alignsim explain Llama2_70B_PpoAlignment policy.kv_cache --depth 1
     alignsim explain --algorithm PPO update:policy/loss.allocated
     """  # noqa: D301 - click wants the backspace itself
-    from alignsim.cli.asking import ask
+    from alignsim.cli.asking import ask, is_file
     from alignsim.cli.output import show_json
 
     if len(words) > 2:
         raise click.UsageError("name a scenario and a value, such as ppo_total, or one of them", ctx)
     registry = ctx.ensure_object(State).registry
-    named = len(words) == 2 or (len(words) == 1 and words[0] in registry.scenarios)
+    named = len(words) == 2 or (len(words) == 1 and (is_file(words[0]) or words[0] in registry.scenarios))
     scenario = words[0] if words and named else None
     path = words[1:] if named else words
     question = ask(registry, scenario, flags).question

@@ -54,6 +54,7 @@ def problems_of(error: BaseException) -> list[dict[str, Any]]:
     if isinstance(error, InvalidInput):
         return [
             {"field": p.field, "message": p.message, "origin": str(p.origin) if p.origin else None}
+            | ({"file": p.origin.file, "line": p.origin.line, "column": p.origin.column} if p.origin else {})
             for p in error.problems
         ]
     found: dict[str, Any] = {"field": "", "message": str(error), "origin": None}

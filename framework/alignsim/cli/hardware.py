@@ -9,6 +9,7 @@ from alignsim.cli.state import State
 from alignsim.errors import UnknownName
 
 SCHEMA = "alignsim.hardware/1"
+DETECT = "detect"
 
 
 @click.command("hardware")
@@ -17,12 +18,25 @@ SCHEMA = "alignsim.hardware/1"
 @plugin_option
 @click.pass_context
 def command(ctx: click.Context, /, name: str | None, as_json: bool) -> None:
-    """List accelerators and machines, or show NAME with the source of every number."""
+    """List accelerators and machines, or show NAME with the source of every number.
+
+    With the word ``detect`` as NAME, show the devices of this machine, and what the catalogue calls them.
+    """
     from alignsim.cli.output import show, show_json
     from alignsim.views.catalogues import accelerators_table, fields_with_sources, machines_table
     from alignsim.views.plain import described
 
     registry = ctx.ensure_object(State).registry
+    if name == DETECT:
+        from alignsim.cli.detecting import SCHEMA as DETECTED
+        from alignsim.cli.detecting import seen, seen_table
+
+        found = seen(registry)
+        if as_json:
+            show_json({"schema": DETECTED, "devices": [each.to_dict(registry) for each in found]})
+        else:
+            show(seen_table(found, registry))
+        return
     devices, machines = registry.accelerators, registry.nodes
     if name is None:
         if as_json:

@@ -9,6 +9,7 @@ import click
 from alignsim.cli.failures import NO
 from alignsim.cli.options import case_options, complete, json_option, plugin_option
 from alignsim.cli.state import State
+from alignsim.errors import InvalidInput, Problem
 
 
 @click.command("run")
@@ -18,12 +19,21 @@ from alignsim.cli.state import State
 @click.option("--instants", is_flag=True, help="Also show a run from instant to instant.")
 @click.option("--strict", is_flag=True, help="Also end with 1 where it is not sure that it fits.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit status is the answer.")
+@click.option("--save", metavar="FILE.yaml", help="Write the run to a file that is not there yet.")
 @plugin_option
 @click.pass_context
 def command(
-    ctx: click.Context, /, scenario: str | None, as_json: bool, instants: bool, strict: bool, quiet: bool, **flags: Any
+    ctx: click.Context,
+    /,
+    scenario: str | None,
+    as_json: bool,
+    instants: bool,
+    strict: bool,
+    quiet: bool,
+    save: str | None,
+    **flags: Any,
 ) -> None:
-    """Answer SCENARIO: whether it fits, and what fills the memory.
+    """Answer SCENARIO: whether it fits, and what fills the memory. SCENARIO may be a run file.
 
     Without SCENARIO, the reference case is answered: PPO against DPO with Llama-2-70B. Options change the scenario.
     The exit status is 0 where it fits, and where it is a close call, with a warning; 1 where it does not fit; 2 where
@@ -34,6 +44,7 @@ def command(
 
     \b
     alignsim run
+    alignsim run run.yaml --micro-batch 4 --save smaller.yaml
     alignsim run --policy Llama-3.1-8B --tensor 4 --pipeline 1 --gpus 8xH100-SXM5-80GB
     alignsim run --algorithm SFT --policy Llama-3.2-1B --micro-batch 4 --sequence-tokens 2048 -c engine=single-device \
       -c precision=bf16 -c optimizer=adamw-fused -c adapter=full -c recompute=full -c attention=flash \
@@ -45,6 +56,8 @@ def command(
 
     asked = ask(ctx.ensure_object(State).registry, scenario, flags)
     answer = asked.question.result
+    if save is not None:
+        _save(asked.question, save)
     fits, told = verdict(answer)
     if as_json and not quiet:
         show_json(plain_answer(answer))
@@ -54,3 +67,13 @@ def command(
         click.echo(f"warning: {answer.verdict.status}", err=True)
     if fits is False or (strict and unsure(answer)):
         ctx.exit(NO)
+
+
+def _save(question: Any, path: str) -> None:
+    from alignsim.runtext import save
+    from alignsim.scenario import Scenario
+
+    if not isinstance(question, Scenario):
+        message = f"{question.name} is not a run of an algorithm, which is what a file can hold; add --algorithm"
+        raise InvalidInput(Problem("--save", message))
+    save(question, path)

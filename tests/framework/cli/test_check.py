@@ -78,6 +78,46 @@ def test_all_that_is_wrong_is_told_at_its_place(check, tmp_path):
             "run.yaml:16:31: policy.wieght_bytes: nothing reads this input; did you mean",
         ),
         ("layout: {tensor: 64}", "run.yaml:16:18: Scenario.layout.tensor: must be at most 32"),
+        (
+            "layout: {tensor: 3, data: 2}\ngpus: 8",
+            "run.yaml:16:18: Scenario.layout.tensor: must divide the 32 heads of Llama-3.1-8B for role 'policy'; got 3",
+        ),
+        ("layout: {pipeline: 33}", "run.yaml:16:20: Scenario.layout.pipeline: must be at most 32, the layers of"),
+        (
+            "layouts: {reference: {tensor: 64}}",
+            "run.yaml:16:31: Scenario.layouts['reference'].tensor: must be at most 32, the heads of",
+        ),
+        (
+            "layout: {data: 4}\ngpus: 8",
+            "run.yaml:17:7: gpus: states 8, but the layout of 'policy' has "
+            "tensor 1 x pipeline 1 x context 1 x sequence 1 x data 4 = 4 devices",
+        ),
+        ("gpus: {gpu: 1}", "run.yaml:16:13: gpus.gpu: no role is in such a pool; did you mean gpus?"),
+        (
+            "layout: {data: 6}\nlayouts: {reference: {data: 4}}\ngpus: {gpus: 6}",
+            "run.yaml:18:14: gpus.gpus: 6 is no multiple of the tensor 1 x pipeline 1 x context 1 x "
+            "sequence 1 x data 4 = 4 devices of 'reference'",
+        ),
+        (
+            "places: {reference: {pool: other}}\ngpus: 2",
+            "run.yaml:17:7: gpus: is one count for several pools; state one for each of gpus, other",
+        ),
+        ("gpus: 1.5", "run.yaml:16:7: gpus: expected a whole number of at least 1, got 1.5"),
+        (
+            "layout: {data: 3}\nglobal_batch: 64",
+            "run.yaml:17:15: global_batch: states 64, but there are micro_batch 2 x accumulation_steps 1 x data 3 = 6 "
+            "of 'policy'; 64 is no multiple of 2 x 3",
+        ),
+        ("layout: {data: 4}\nglobal_batch: 64", "= 8 of 'policy'; accumulation_steps 8 would be right"),
+        (
+            "givens: {policy.weight_bytes: 2 GB/s, policy.lora_rank: 1 GiB}",
+            "run.yaml:16:31: policy.weight_bytes: is in byte / second, but 'weight_bytes' is in byte/parameter",
+        ),
+        ("givens: {policy.weight_bytes: 2 parsecs}", "run.yaml:16:31: "),
+        (
+            "givens: {policy.weight_bytes: {value: 2, low: 3}}",
+            "run.yaml:16:31: givens.policy.weight_bytes: low <= value",
+        ),
         ("layout: {tensr: 2}", "run.yaml:16:17: layout.tensr: no such field; did you mean tensor"),
         ("modles: {}", "run.yaml:16:9: modles: no such field; did you mean models"),
         ("models: {}", "run.yaml:16:1: models: is here twice"),
@@ -89,6 +129,19 @@ def test_what_is_wrong_is_told_at_its_place(check, more, told):
     done = check(f"{RUN}{more}\n")
     assert done.status == 2
     assert told in done.err
+
+
+def test_what_agrees_is_taken(check):
+    more = "layout: {data: 4}\nlayouts: {reference: {data: 2}}\ngpus: 4\nglobal_batch: 8\n"
+    done = check(RUN.replace("single-device", "even-split") + more)
+    assert done.err == ""
+    assert "accelerator H100-SXM5-80GB" in done.out
+
+
+def test_what_is_wrong_with_one_field_hides_nothing_of_the_others(check):
+    done = check(f"{RUN}layout: {{tensor: 3}}\ngpus: none\nfoo: 1\nsolver: peak\n", "--json")
+    found = {(problem["field"], problem["line"], problem["column"]) for problem in done.problems}
+    assert {("Scenario.layout.tensor", 16, 18), ("gpus", 17, 7), ("foo", 18, 6)} <= found
 
 
 def test_a_model_from_a_file_in_a_file(check, tmp_path):
