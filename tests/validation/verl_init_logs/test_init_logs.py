@@ -1,11 +1,11 @@
 """What verl logs while it loads critic, actor and reference on one GPU, before its rollout engine takes the rest.
 
 FSDP over one rank keeps 32-bit weights of what is trained and 16-bit weights of the reference, one flat tensor a layer
-and one of all the rest. ``memory_allocated`` adds up blocks, not tensors: PyTorch's caching allocator rounds a tensor up
-to 512 bytes, takes whole units of 2 MiB for one of 10 MiB and more, and cuts off what it does not need only where that
-is more than 1 MiB (c10/cuda/CUDACachingAllocator.cpp, should_split). So the flat tensor of embedding, last norm and
-value head has 0.7 MB to spare in 32 bits. Every layer, and the model itself, has a buffer of inverse frequencies; older
-transformers have it in the layers alone, and sines and cosines of all positions beside it.
+and one of all the rest. ``memory_allocated`` adds up blocks, not tensors: PyTorch's caching allocator rounds a tensor
+up to 512 bytes, takes whole units of 2 MiB for one of 10 MiB and more, and cuts off what it does not need only where
+that is more than 1 MiB (c10/cuda/CUDACachingAllocator.cpp, should_split). So the flat tensor of embedding, last norm
+and value head has 0.7 MB to spare in 32 bits. Every layer, and the model itself, has a buffer of inverse frequencies;
+older transformers have it in the layers alone, and sines and cosines of all positions beside it.
 
 The critic is met to the byte in both logs. Of all three models, 512 bytes are unexplained in one log, as one small
 tensor takes; in the other 840,704: blocks that were freed while models were loaded are given out again, whole where
@@ -41,7 +41,7 @@ def block(size: int) -> int:
     return whole if needed >= LARGE and whole - needed <= SPARE else needed
 
 
-def beside(model: Any, role: str, older: int) -> int:
+def beside(model: Any, role: str, older: int) -> float:
     """Bytes beside the weights of a role: what blocks have to spare, a value head, and buffers."""
     size, parameters = SIZES[FORMATS[role]], int(model.recorded.value)
     rest = model.vocab * model.hidden + model.hidden
@@ -49,7 +49,7 @@ def beside(model: Any, role: str, older: int) -> int:
     held = rest + VALUE_HEAD * (role == "critic")
     spare = model.layers * (block(size * layer) - size * layer) + block(size * held) - size * rest
     caches = model.layers * 2 * block(model.max_positions * model.head_dim * size)
-    return spare + (model.layers + 1 - older) * ROUNDED + older * caches
+    return float(spare + (model.layers + 1 - older) * ROUNDED + older * caches)
 
 
 @pytest.mark.parametrize("row", FIGURES["rows"], ids=lambda row: f"{row['instant']}-{row['rotary_caches']}")
