@@ -35,7 +35,7 @@ def small_run(shape: Any = (), *, tokens: int = 64, rows: int = 1, **choices: An
 
 def held(run: Scenario, moment: str) -> float:
     """Return what the device holds at a moment of the update."""
-    return float(run.result.value(f"update:policy/{moment}.device"))
+    return float(run.result.value(f"update:policy/{moment}.allocated"))
 
 
 def worked(term: Term, *values: Any, **named: Any) -> Any:

@@ -5,7 +5,7 @@ from alignsim import Algorithm, Const, Given, hookimpl, resident, term
 SOURCE = "the team's trainer, anchor.py"
 
 
-@term("byte", per={"role"}, during={"train"}, resource="device", live=resident, source=SOURCE)
+@term("byte", per={"role"}, during={"train"}, resource="allocated", live=resident, source=SOURCE)
 def average_weights(
     parameters,
     model_parallel_devices,

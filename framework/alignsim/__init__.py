@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from alignsim.schedule import after, always, at, resident, span, while_
     from alignsim.solver import Solver
     from alignsim.sweep import Sweep, grid
+    from alignsim.tenant import Tenant
     from alignsim.term import Collect, Const, Of, Term, Total, term
     from alignsim.units import quantity
     from alignsim.validation import Case, Validation, compare
@@ -82,6 +83,7 @@ _HOME = {  # name -> the module that it is in; empty for a module
     "Stored": "reader",
     "Stage": "component",
     "Sweep": "sweep",
+    "Tenant": "tenant",
     "Term": "term",
     "Total": "term",
     "UnknownName": "errors",
@@ -144,6 +146,7 @@ __all__ = [
     "Stage",
     "Stored",
     "Sweep",
+    "Tenant",
     "Term",
     "Total",
     "UnknownName",

@@ -9,7 +9,7 @@ import attrs
 from attrs import field
 
 from alignsim.errors import InvalidInput, Problem, UnitError, suggestion
-from alignsim.given import Given, Inputs, as_count, at_least, described
+from alignsim.given import Given, Inputs, as_count, as_flag, at_least, described
 from alignsim.limits import SWITCH
 
 HEADS = ("language-model", "scalar")
@@ -17,12 +17,6 @@ HEADS = ("language-model", "scalar")
 
 def _as_optional_count(value: Any) -> Any:
     return None if value is None else as_count(value)
-
-
-def _as_flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise UnitError(f"expected true or false, got {value!r}")
-    return value
 
 
 def _as_name(value: Any) -> str:
@@ -140,42 +134,42 @@ class Architecture(Inputs):
     parameters: int | None = field(default=None, converter=_as_optional_count, validator=at_least(1))
     recorded: Given | None = None
     head: str = field(default="language-model", converter=_as_head)
-    tied: bool = field(default=False, converter=_as_flag)
-    head_bias: bool = field(default=False, converter=_as_flag)
+    tied: bool = field(default=False, converter=as_flag)
+    head_bias: bool = field(default=False, converter=as_flag)
     learned_positions: int = field(default=0, converter=as_count, validator=at_least(0))
     max_positions: int = field(default=0, converter=as_count, validator=at_least(0))
-    gated: bool = field(default=True, converter=_as_flag)
-    qkv_bias: bool = field(default=False, converter=_as_flag)
-    fused_qkv: bool = field(default=False, converter=_as_flag)
-    output_bias: bool = field(default=False, converter=_as_flag)
-    relu: bool = field(default=False, converter=_as_flag)
-    mlp_bias: bool = field(default=False, converter=_as_flag)
+    gated: bool = field(default=True, converter=as_flag)
+    qkv_bias: bool = field(default=False, converter=as_flag)
+    fused_qkv: bool = field(default=False, converter=as_flag)
+    output_bias: bool = field(default=False, converter=as_flag)
+    relu: bool = field(default=False, converter=as_flag)
+    mlp_bias: bool = field(default=False, converter=as_flag)
     norms: int = field(default=2, converter=as_count, validator=at_least(0))
-    rms_norm: bool = field(default=True, converter=_as_flag)
-    norm_weight: bool = field(default=True, converter=_as_flag)
-    scales_in_32_bits: bool = field(default=False, converter=_as_flag)
-    written_out_gelu: bool = field(default=False, converter=_as_flag)
-    norm_in_32_bits: bool = field(default=False, converter=_as_flag)
-    written_out_norm: bool = field(default=False, converter=_as_flag)
-    norm_bias: bool = field(default=False, converter=_as_flag)
-    parallel: bool = field(default=False, converter=_as_flag)
-    qk_norm: bool = field(default=False, converter=_as_flag)
-    qk_norm_full: bool = field(default=False, converter=_as_flag)
-    attention_sinks: bool = field(default=False, converter=_as_flag)
-    narrow_softmax: bool = field(default=False, converter=_as_flag)
-    caps_scores: bool = field(default=False, converter=_as_flag)
-    caps_logits: bool = field(default=False, converter=_as_flag)
+    rms_norm: bool = field(default=True, converter=as_flag)
+    norm_weight: bool = field(default=True, converter=as_flag)
+    scales_in_32_bits: bool = field(default=False, converter=as_flag)
+    written_out_gelu: bool = field(default=False, converter=as_flag)
+    norm_in_32_bits: bool = field(default=False, converter=as_flag)
+    written_out_norm: bool = field(default=False, converter=as_flag)
+    norm_bias: bool = field(default=False, converter=as_flag)
+    parallel: bool = field(default=False, converter=as_flag)
+    qk_norm: bool = field(default=False, converter=as_flag)
+    qk_norm_full: bool = field(default=False, converter=as_flag)
+    attention_sinks: bool = field(default=False, converter=as_flag)
+    narrow_softmax: bool = field(default=False, converter=as_flag)
+    caps_scores: bool = field(default=False, converter=as_flag)
+    caps_logits: bool = field(default=False, converter=as_flag)
     window: int = field(default=0, converter=as_count, validator=at_least(0))
     window_layers: int = field(default=0, converter=as_count, validator=at_least(0))
     experts: int = field(default=0, converter=as_count, validator=at_least(0))
     experts_per_token: int = field(default=0, converter=as_count, validator=at_least(0))
     expert_ffn: int = field(default=0, converter=as_count, validator=at_least(0))
-    expert_bias: bool = field(default=False, converter=_as_flag)
-    router_bias: bool = field(default=False, converter=_as_flag)
-    router_in_32_bits: bool = field(default=False, converter=_as_flag)
+    expert_bias: bool = field(default=False, converter=as_flag)
+    router_bias: bool = field(default=False, converter=as_flag)
+    router_in_32_bits: bool = field(default=False, converter=as_flag)
     shared_experts: int = field(default=0, converter=as_count, validator=at_least(0))
     shared_ffn: int = field(default=0, converter=as_count, validator=at_least(0))
-    shared_gate: bool = field(default=False, converter=_as_flag)
+    shared_gate: bool = field(default=False, converter=as_flag)
     dense_layers: int = field(default=0, converter=as_count, validator=at_least(0))
     expert_every: int = field(default=1, converter=as_count, validator=at_least(1))
     q_lora_rank: int = field(default=0, converter=as_count, validator=at_least(0))

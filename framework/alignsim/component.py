@@ -11,6 +11,8 @@ from alignsim.algorithm import wanted
 from alignsim.errors import CompositionError, Problem
 from alignsim.frozen import FrozenDict, frozen
 from alignsim.limits import Limit
+from alignsim.schedule import Liveness
+from alignsim.tenant import Tenant
 from alignsim.term import Const, Term
 
 NONE = "none"
@@ -23,10 +25,14 @@ class Stage:
     Attributes:
         name: how paths spell it.
         present: the name of a number that is 0 where a layout has no such rank; None if every layout has it.
+        numbers: what is so of this kind, by name: terms that are ``per`` stage read them.
+        holds: slots whose terms take up something there only where a number, named beside them, is above 0.
     """
 
     name: str
     present: str | None = None
+    numbers: Mapping[str, float] = attrs.field(factory=FrozenDict, converter=frozen)
+    holds: Mapping[str, str] = attrs.field(factory=FrozenDict, converter=frozen)
 
 
 @attrs.frozen(kw_only=True)
@@ -85,6 +91,8 @@ class Component:
         needs: the kinds of other fillings that it works with, any of which will do: by slot for its own role,
             by ``model_of.slot`` for the role on whose weights it runs.
         left_out: what it does not count, one line each, for people.
+        releases: instants before which its role's process gives back memory that it keeps and does not need.
+        tenant: a role that it brings, which takes over from the role that it is chosen for.
 
     Raises:
         CompositionError: it does not provide a name that its slot promises.
@@ -101,6 +109,8 @@ class Component:
     kinds: frozenset[str] = attrs.field(default=frozenset(), converter=_kinds)
     needs: Mapping[str, tuple[str, ...]] = attrs.field(factory=FrozenDict, converter=wanted)
     left_out: tuple[str, ...] = ()
+    releases: Liveness | None = None
+    tenant: Tenant | None = None
 
     def __attrs_post_init__(self) -> None:
         offered = {term.name for term in self.terms} | set(self.defaults)

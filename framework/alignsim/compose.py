@@ -44,7 +44,9 @@ class _Composer:
         self.numbers = numbers(parts, self.placed)
         self.overridden = {path: term for path, (term, _) in self.placed.items() if path in self.numbers}
         self.terms = {path: value for path, value in self.placed.items() if path not in self.numbers}
-        self.totals = Totals(parts, self.placed, self._lookup)  # a number in a term's place is collected as the term is
+        self.totals = Totals(
+            parts, self.placed, self._lookup, self._input
+        )  # a number in a term's place is collected too
         self.nodes: dict[str, Node] = {}
         self.constants: dict[str, tuple[Const, str]] = {}
         self.read: set[str] = set()
@@ -62,6 +64,7 @@ class _Composer:
                 raise CompositionError(Problem(node.path, "is the name of a resource's total; call it something else"))
             self.nodes[node.path] = node
             self.read.update(node.inputs)
+        self._stop_on(MissingInput)
         read = self.read & set(self.numbers)
         read |= {name for path in read for limit in self.numbers[path].limits for name in limit.names}
         for path in sorted(read):

@@ -95,6 +95,10 @@ class CompositionError(InvalidInput):
     """Terms, components and inputs do not make a whole."""
 
 
+class RefusedRun(CompositionError):
+    """It composes, but a term says that nobody can run it."""
+
+
 class MissingInput(CompositionError):
     """A term needs a name that nothing provides."""
 

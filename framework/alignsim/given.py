@@ -116,6 +116,13 @@ def as_count(value: Any) -> int:
     return int(number)
 
 
+def as_flag(value: Any) -> bool:
+    """Return a truth value; a number or a text is refused."""
+    if not isinstance(value, bool):
+        raise UnitError(f"expected true or false, got {value!r}")
+    return value
+
+
 def as_bytes(value: Any) -> Given:
     """Return an amount of memory; a bare number is refused, since nobody can know what it counts."""
     return _measured(value, "byte")

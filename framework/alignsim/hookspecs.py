@@ -202,7 +202,7 @@ def alignsim_components() -> Iterable[Component]:
     WATCHER = Slot(name="watcher", promises={"watcher_memory": "byte"}, about="what looks at the training of a role")
 
 
-    @term("byte", per={"role"}, resource="device", source="Acme watcher 1.0, README")
+    @term("byte", per={"role"}, resource="allocated", source="Acme watcher 1.0, README")
     def watcher_memory(layers, watcher_bytes=Const("4 KiB", unit="byte", source="Acme watcher 1.0, README")):
         '''Statistics of every layer.'''
         return layers * watcher_bytes
@@ -218,6 +218,9 @@ def alignsim_components() -> Iterable[Component]:
 @hookspec
 def alignsim_resources() -> Iterable[Resource]:
     """Offer resources: what terms take up, and how what is taken adds up over a run.
+
+    A resource may rest on another (``includes``), which processes may keep (``kept``, and an ``overhead`` on that), and
+    may have a ``capacity`` that verdicts hold it against.
 
     ```python
     from alignsim import Resource, hookimpl
@@ -238,7 +241,7 @@ def alignsim_terms(algorithm: Algorithm) -> Iterable[Term]:
     from alignsim import Const, hookimpl, resident, term
 
 
-    @term("byte", per={"role"}, resource="device", live=resident, source="Acme monitor, README")
+    @term("byte", per={"role"}, resource="allocated", live=resident, source="Acme monitor, README")
     def monitor_buffer(layers, bytes_per_layer=Const("4 KiB", unit="byte", source="Acme monitor, README")):
         '''Statistics that the monitor keeps for every layer.'''
         return layers * bytes_per_layer

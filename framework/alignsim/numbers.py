@@ -10,7 +10,7 @@ from alignsim.errors import DuplicateName, Problem, UnitError
 from alignsim.given import Given, given
 from alignsim.parts import Parts
 from alignsim.placing import Placed
-from alignsim.scope import parse
+from alignsim.scope import parse, spell
 from alignsim.term import Const
 from alignsim.units import dimension, factor
 
@@ -35,6 +35,9 @@ def numbers(parts: Parts, terms: Mapping[str, Placed]) -> dict[str, Given]:
                     raise DuplicateName(Problem(f"{role}.{name}", f"both {known} and {where} have a default for it"))
                 if not any(path in parts.givens for path in parts.scope(role=role).lookups(name)):
                     found[f"{role}.{name}"] = from_const(constant, where)
+            for stage in component.stages:
+                for name, so in stage.numbers.items():
+                    found[spell(name, role, None, stage.name)] = Given(float(so), source=f"kind of rank of {where}")
     units = _units(parts, terms)
     for path, number in parts.givens.items():
         name = parse(path)[0]

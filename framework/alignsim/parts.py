@@ -72,6 +72,19 @@ class Parts:
                         found.setdefault(stage.name, stage)
         return tuple(found.values())
 
+    def slot_of(self, term: Term, role: str) -> str | None:
+        """Return the slot whose filling brings a role's term; None if no component does."""
+        return self._slots.get((role, id(term)))
+
+    @cached_property
+    def _slots(self) -> Mapping[tuple[str, int], str]:
+        return {
+            (role, id(term)): name
+            for role, fillings in self.components.items()
+            for name, component in fillings.items()
+            for term in component.terms
+        }
+
     def scope(self, *, phase: str | None = None, role: str | None = None, stage: str | None = None) -> Scope:
         """Return a scope with what a role leads to filled in."""
         if role is None:

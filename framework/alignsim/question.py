@@ -14,6 +14,7 @@ from alignsim.errors import CompositionError, InvalidInput, Problem
 from alignsim.graph import TermGraph
 from alignsim.parts import Parts
 from alignsim.plan import Plan
+from alignsim.refusals import check_refusals, check_rows
 from alignsim.registry import Registry
 
 if TYPE_CHECKING:
@@ -51,10 +52,12 @@ class Question(ABC):
         """The composed graph.
 
         Raises:
-            CompositionError: the parts make no whole; plugins that failed to offer terms are told of.
+            CompositionError: the parts make no whole, or a term refuses them; plugins that failed are told of.
         """
         try:
-            return compose(self.parts())
+            graph = compose(self.parts())
+            check_refusals(graph)
+            return graph
         except CompositionError as error:
             notes = [Problem("", note) for note in self.warnings]
             raise type(error)([*error.problems, *notes]) from None
@@ -109,7 +112,7 @@ class Question(ABC):
 
         Raises:
             UnknownName: no such input or output.
-            InvalidInput: rows that differ in length, are no numbers, or do not give finite answers.
+            InvalidInput: rows that differ in length, are no numbers, do not give finite answers, or are refused.
         """
         from alignsim.sweep import sweep
 
@@ -122,4 +125,6 @@ class Question(ABC):
         asked = self.outputs if outputs is None else tuple(outputs)
         if asked not in self._plans:
             self._plans[asked] = self.plan if outputs is None else Plan.of(self.graph, asked)
-        return sweep(self._plans[asked], named)
+        swept = sweep(self._plans[asked], named)
+        check_rows(swept)
+        return swept

@@ -13,15 +13,18 @@ from alignsim.errors import InvalidInput, Problem
 from alignsim.explain import Explanation, explain
 from alignsim.graph import TermGraph
 from alignsim.plan import Plan
+from alignsim.reached import instants, taken_apart
+from alignsim.resource import resting
 from alignsim.schedule import Schedule
 from alignsim.units import base_unit, human, quantity
+from alignsim.verdict import Verdict, judge
 
 if TYPE_CHECKING:
     import pint
 
     from alignsim.scenario import Scenario
 
-SCHEMA = "alignsim.result/1"
+SCHEMA = "alignsim.result/2"
 
 
 @attrs.frozen
@@ -29,7 +32,7 @@ class Binding:
     """An instant at which a total is reached.
 
     Attributes:
-        path: the total at that instant, e.g. ``update:policy/forward[first].device``.
+        path: the total at that instant, e.g. ``update:policy/forward[first].allocated``.
         value: in base units.
         terms: what is live there, largest first, as pairs of path and value.
     """
@@ -41,7 +44,7 @@ class Binding:
     @property
     def event(self) -> str:
         """The instant, without kind of rank and resource: ``update:policy/forward``."""
-        return self.path.rpartition(".")[0].partition("[")[0].partition("@")[0]
+        return taken_apart(self.path)[0]
 
     @property
     def stage(self) -> str | None:
@@ -51,6 +54,30 @@ class Binding:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         return {"event": self.event, "stage": self.stage, "value": self.value, "terms": dict(self.terms)}
+
+
+@attrs.frozen
+class Figure:
+    """What one resource adds up to.
+
+    Attributes:
+        name: the resource.
+        low: its total at the low end of all ranges, in base units.
+        expected: its total.
+        high: its total at the high end.
+        binding: the instant that sets it.
+    """
+
+    name: str
+    low: float
+    expected: float
+    high: float
+    binding: Binding
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        ends = {"low": self.low, "expected": self.expected, "high": self.high}
+        return {**ends, "event": self.binding.event, "stage": self.binding.stage}
 
 
 @attrs.frozen(eq=False)
@@ -92,7 +119,11 @@ class Result:
 
     def at(self, end: str) -> Mapping[str, float]:
         """Return every value with all ranged constants at their ``low``, ``expected`` or ``high`` end."""
-        return self.values if end == "expected" else self._plan.evaluate(end)
+        return self.values if end == "expected" else self._ends[end]
+
+    @cached_property
+    def _ends(self) -> Mapping[str, Mapping[str, float]]:
+        return {end: self._plan.evaluate(end) for end in ("low", "high")}
 
     def value(self, path: str) -> float:
         """Return one value in base units.
@@ -118,9 +149,32 @@ class Result:
     @property
     def range(self) -> tuple[float, float, float]:
         """The peak at the low, expected and high ends, in base units."""
-        path = self.graph.resolve(self.resource)
-        low, expected, high = (self.at(end)[path] for end in ("low", "expected", "high"))
+        return self.ends(self.resource)
+
+    def ends(self, path: str) -> tuple[float, float, float]:
+        """Return a value at the low, expected and high ends, in base units."""
+        where = self.graph.resolve(path)
+        low, expected, high = (self.at(end)[where] for end in ("low", "expected", "high"))
         return low, expected, high
+
+    @cached_property
+    def figures(self) -> Mapping[str, Figure]:
+        """The totals of the resource that is asked about, and of what it rests on or what rests on it, in order."""
+        resources = self.graph.parts.resources
+        if self.resource not in resources:
+            return {}
+        chains = {name: tuple(r.name for r in resting(resources, name)) for name in resources}
+        root = chains[self.resource][-1]
+        related = sorted(
+            (name for name, chain in chains.items() if chain[-1] == root), key=lambda n: (len(chains[n]), n)
+        )
+        held = (name for name in related if name in self.graph.nodes or name in self.graph.aliases)
+        return {name: Figure(name, *self.ends(name), self.bindings(name)[0]) for name in held}
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """Whether it fits: what each pool has against what it takes, and all conditions. None: nothing is known."""
+        return judge(self)
 
     @property
     def phases(self) -> dict[str, pint.Quantity[Any]]:
@@ -171,11 +225,24 @@ class Result:
         return [Binding(self._spelling(leaf, phase), value, tuple(self._live(leaf))) for leaf, value in ordered]
 
     def _spelling(self, path: str, phase: str | None) -> str:
-        """The name of an instant within a phase, where the same terms are live at instants of several phases."""
+        """The name of an instant, of those at which the same is held: within a phase, if one is asked about.
+
+        What rests on another resource is told at the instant at which most of that is held: there it was reached.
+        """
+        reached = self._reached(path, phase)
+        if reached is not None:
+            return reached
         if phase is None or path.removeprefix("first~").startswith(f"{phase}:"):
             return path
         names = (alias for alias, target in self.graph.aliases.items() if target == path)
         return next((n for n in names if n.removeprefix("first~").startswith(f"{phase}:") and "/" in n), path)
+
+    def _reached(self, path: str, phase: str | None) -> str | None:
+        value, found = self.value(path), {}
+        for total, below in instants(self.graph, path):
+            if phase in (None, total.removeprefix("first~").partition(":")[0]) and self.value(total) == value:
+                found[total] = self.value(below) if below else 0.0
+        return max(found, key=lambda total: found[total]) if found else None
 
     def _leaves(self, path: str) -> Iterator[tuple[str, float]]:
         node = self.graph.nodes[path]
@@ -198,6 +265,8 @@ class Result:
                 pending += node.inputs
             elif node.kind == "max":  # the transient of a phase that runs beside
                 pending.append(max(node.inputs, key=lambda p: self.values[p]))
+            elif node.kind == "masked":
+                pending += node.inputs[:1] if self.values[node.inputs[1]] > 0 else ()
             else:
                 found.append((where, self.values[where]))
         return sorted(found, key=lambda item: (-item[1], item[0]))
@@ -220,6 +289,8 @@ class Result:
             "resource": self.resource,
             "unit": base_unit(self.graph[self.resource].unit),
             "peak": {"low": low, "expected": expected, "high": high},
+            "figures": {name: figure.to_dict() for name, figure in self.figures.items()},
+            "verdict": self.verdict.to_dict() if self.verdict else None,
             "binding": self.binding.to_dict(),
             "runner_up": self.runner_up.to_dict() if self.runner_up else None,
             "warnings": list(self.warnings),

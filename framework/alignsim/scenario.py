@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from os import PathLike
 from typing import Any, TypeVar
 
@@ -20,6 +21,8 @@ from alignsim.layout import Layout, Place
 from alignsim.parts import Parts
 from alignsim.question import Question
 from alignsim.registry import Registry, default_registry
+from alignsim.resource import resting
+from alignsim.tenant import Tenant
 from alignsim.term import Term
 
 EVERY = "*"
@@ -88,7 +91,7 @@ class Scenario(Question):
     givens: Mapping[str, Given] = attrs.field(factory=dict, converter=_givens)
     places: Mapping[str, Place] = attrs.field(factory=dict)
     terms: tuple[Term, ...] = ()
-    resource: str = "device"
+    resource: str = "allocated"
     solver: str = "peak-memory"
     registry: Registry = attrs.field(factory=default_registry, repr=False, eq=False)
 
@@ -175,17 +178,41 @@ class Scenario(Question):
             )
         return found
 
+    @cached_property
+    def tenants(self) -> Mapping[str, Tenant]:
+        """The roles that components bring, each by the role that it takes over from."""
+        found: dict[str, Tenant] = {}
+        for role in self.algorithm.roles:
+            doing = self.algorithm.activities(role)
+            for component in self._chosen(role, doing).values():
+                if component.tenant is not None and component.tenant.takes in doing:
+                    found[role] = component.tenant
+        return found
+
+    @cached_property
+    def played(self) -> Algorithm:
+        """The algorithm, completed by tenants."""
+        algorithm = self.algorithm
+        for role, tenant in self.tenants.items():
+            algorithm = tenant.joined(algorithm, role)
+        return algorithm
+
+    @property
+    def housed(self) -> Mapping[str, Place]:
+        """Role -> process and pool, those of tenants too."""
+        return {**{tenant.role: tenant.place for tenant in self.tenants.values()}, **self.places}
+
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with the fields together."""
         for field in ("models", "layouts", "places"):
             for role in getattr(self, field):
-                if role not in self.algorithm.roles:
+                if role not in self.played.roles:
                     yield Problem(
                         f"{field}[{role!r}]",
-                        f"algorithm {self.algorithm.name} has no such role; {suggestion(role, self.algorithm.roles)}",
+                        f"algorithm {self.played.name} has no such role; {suggestion(role, self.played.roles)}",
                     )
         named: dict[str, tuple[str, Architecture]] = {}
-        for role in self.algorithm.roles:
+        for role in self.played.roles:
             model = self._model(role)
             if model is None:
                 yield Problem(f"models[{role!r}]", f"role {role!r} needs a model")
@@ -205,67 +232,77 @@ class Scenario(Question):
             if known != model:
                 message = f"is another model than that of {other!r}, but has the same name {model.name!r}"
                 yield Problem(f"models[{role!r}]", f"{message}; rename one of them")
-        pools = {self.places.get(role, Place()).pool for role in self.algorithm.roles}
+        pools = {self.housed.get(role, Place()).pool for role in self.played.roles}
         for pool in set(self.accelerator) - pools if isinstance(self.accelerator, Mapping) else ():
             yield Problem(f"accelerator[{pool!r}]", f"no role is in such a pool; {suggestion(pool, pools)}")
         for key in self.components:
             role = key.rpartition(".")[0]
-            if role and role not in self.algorithm.roles:
+            if role and role not in self.played.roles:
                 yield Problem(
                     f"components[{key!r}]",
-                    f"algorithm {self.algorithm.name} has no role {role!r}; {suggestion(role, self.algorithm.roles)}",
+                    f"algorithm {self.played.name} has no role {role!r}; {suggestion(role, self.played.roles)}",
                 )
 
     def _model(self, role: str) -> Architecture | None:
         seen: set[str] = set()
         while role not in self.models and role not in seen:
             seen.add(role)
-            role = self.algorithm.model_of.get(role, role)
+            role = self.played.model_of.get(role, role)
         return self.models.get(role)
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """The total of the resource."""
-        return (self.resource,)
+        """The total of the resource, and those that rest on it."""
+        resources = self.registry.resources
+        resting_on_it = (name for name in resources if self.resource in {r.name for r in resting(resources, name)})
+        return (self.resource, *(name for name in resting_on_it if name != self.resource and name in self.graph.nodes))
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """What its components do not count, and the slots that are filled with nothing; one line each."""
-        chosen = [component for role in self.algorithm.roles for component in self._fillings(role).values()]
+        chosen = [component for role in self.played.roles for component in self._fillings(role).values()]
         empty = dict.fromkeys(c.slot.name for c in chosen if c == c.slot.none)
         told = [f"whatever these slots stand for, as nothing fills them: {', '.join(empty)}"] if empty else []
         return tuple(dict.fromkeys([*(line for component in chosen for line in component.left_out), *told]))
 
     def parts(self) -> Parts:
         """Return what the graph is composed of."""
-        roles = self.algorithm.roles
+        roles = self.played.roles
         models = {role: model for role in roles if (model := self._model(role)) is not None}
         facts = {f"{{{m.name}}}.{name}": number for m in models.values() for name, number in m.numbers().items()}
-        facts |= self.algorithm.numbers
+        facts |= self.played.numbers
         facts |= self.layout.numbers() | self.batch.numbers()
         facts |= {
             f"{role}.{name}": number
             for role, layout in self.layouts.items()
             for name, number in layout.numbers().items()
         }
-        for pool in dict.fromkeys(self.places.get(role, Place()).pool for role in roles):
+        for pool in dict.fromkeys(self.housed.get(role, Place()).pool for role in roles):
             device = self.accelerator.get(pool) if isinstance(self.accelerator, Mapping) else self.accelerator
             if device is not None:
                 facts |= {f"@{pool}.{name}": number for name, number in device.numbers().items()}
         return Parts(
-            algorithm=self.algorithm,
-            terms=(*self.registry.terms(self.algorithm), *self.algorithm.terms, *self.terms),
+            algorithm=self.played,
+            terms=(*self.registry.terms(self.algorithm), *self.played.terms, *self.terms),
             components={role: self._fillings(role) for role in roles},
             slots=self.registry.slots,
             models={role: model.name for role, model in models.items()},
-            places=self.places,
+            places=self.housed,
             resources=dict(self.registry.resources),
             facts=facts,
             givens=self.givens,
         )
 
     def _fillings(self, role: str) -> dict[str, Component]:
-        doing = self.algorithm.activities(role)
+        """Return the fillings of a role: what was chosen for it, then what its tenant brings, then what is for all."""
+        doing = self.played.activities(role)
+        if role in self.tenants:  # it still has what it would do by itself, but for the tenant
+            doing |= self.algorithm.activities(role)
+        chosen = {s: c for s, c in self._chosen(role, doing).items() if role not in self.tenants or c.tenant is None}
+        brought = next((tenant.components for tenant in self.tenants.values() if tenant.role == role), {})
+        return chosen | {slot: own for slot, own in brought.items() if f"{role}.{slot}" not in self.components}
+
+    def _chosen(self, role: str, doing: frozenset[str]) -> dict[str, Component]:
         found = {}
         for key, component in self.components.items():
             owner, _, slot = key.rpartition(".")
@@ -296,7 +333,9 @@ class Scenario(Question):
         if given:
             own["givens"] = {**self.givens, **own.get("givens", {}), **self._inputs(given)}
         if "algorithm" in own:
-            roles = self.registry.resolve("algorithms", own["algorithm"], "Scenario.algorithm").roles
+            other = self.registry.resolve("algorithms", own["algorithm"], "Scenario.algorithm")
+            doing = frozenset[str]().union(*(other.activities(role) for role in other.roles))
+            roles = (*other.roles, *(tenant.role for tenant in self.tenants.values() if tenant.takes in doing))
             for field in ("models", "layouts", "places", "components"):
                 kept = {k: v for k, v in getattr(self, field).items() if _role(field, k) in (*roles, "")}
                 own.setdefault(field, kept)

@@ -12,6 +12,7 @@ from alignsim.given import EXACT
 from alignsim.graph import Node
 from alignsim.kernel import Column, Kernel, check_finite
 from alignsim.plan import Plan
+from alignsim.reached import instants
 
 
 @attrs.frozen(eq=False)
@@ -56,7 +57,26 @@ class Sweep:
         values = sweep(Plan(graph, tuple(leaves)), self.columns)
         spelt = [graph.nodes[leaf].inputs[0] if graph.nodes[leaf].kind == "masked" else leaf for leaf in leaves]
         largest = np.argmax(np.stack([values[leaf] for leaf in leaves]), axis=0)
-        return [spelt[i] for i in largest.tolist()]
+        found = [spelt[i] for i in largest.tolist()]
+        for leaf in dict.fromkeys(found):
+            reached = self._reached(leaf)
+            found = [reached[row] if reached and name == leaf else name for row, name in enumerate(found)]
+        return found
+
+    def _reached(self, path: str) -> list[str]:
+        """Return, row by row, the instant at which the total at ``path`` was reached, if its name does not say."""
+        import numpy as np
+
+        graph = self.plan.graph
+        pairs = list(instants(graph, path))
+        if not pairs:
+            return []
+        asked = [path, *(spelling for pair in pairs for spelling in pair if spelling)]
+        values = sweep(Plan(graph, tuple(dict.fromkeys(map(graph.resolve, asked)))), self.columns)
+        taken = [
+            np.where(values[total] == values[path], values[below] if below else 0.0, -1.0) for total, below in pairs
+        ]
+        return [pairs[i][0] for i in np.argmax(np.stack(taken), axis=0).tolist()]
 
 
 def _leaves(nodes: Mapping[str, Node], path: str) -> Iterator[str]:

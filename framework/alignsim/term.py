@@ -87,6 +87,8 @@ class Term:
         source: where the formula is from.
         replaces: True, or the provider of the term that it takes the place of.
         fill: it takes what is left of its resource, and so may read the total of the rest.
+        condition: what holds where its value is at least 0, for a verdict; empty for what is no condition.
+        refuses: what is wrong where its value is above 0: such runs and rows are refused; empty if it refuses nothing.
     """
 
     name: str
@@ -100,6 +102,8 @@ class Term:
     source: str = ""
     replaces: bool | str = False
     fill: bool = False
+    condition: str = ""
+    refuses: str = ""
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         """A term is still the function it was written as: unit tests call it with plain numbers."""
@@ -107,9 +111,18 @@ class Term:
 
     def __reduce__(self) -> Any:
         function = self.formula.function
-        if _find_or_none(function.__module__, function.__qualname__) is self:
+        known = _find_or_none(function.__module__, function.__qualname__)
+        if known is self:
             return _find, (function.__module__, function.__qualname__)
+        if isinstance(known, Term) and known.formula is self.formula:  # the same formula somewhere else
+            both = ((f.name, getattr(self, f.name), getattr(known, f.name)) for f in attrs.fields(Term))
+            return _again, (known, {name: own for name, own, other in both if own != other})
         raise TypeError(f"term {self.name!r} cannot travel: {self.formula.provider} is not a name of a module")
+
+    def again(self, **changes: Any) -> Term:
+        """Return the same formula as another term, such as of a role instead of its model: always the same object."""
+        key = (self.provider, self.name, tuple(sorted(changes.items())))
+        return _AGAIN.setdefault(key, attrs.evolve(self, **changes))
 
     @property
     def provider(self) -> str:
@@ -120,6 +133,9 @@ class Term:
     def origin(self) -> Origin:
         """The file and line of the function."""
         return self.formula.origin
+
+
+_AGAIN: dict[tuple[Any, ...], Term] = {}
 
 
 def term(
@@ -134,9 +150,13 @@ def term(
     name: str | None = None,
     replaces: bool | str = False,
     fill: bool = False,
+    condition: str = "",
+    refuses: str = "",
     opaque: bool = False,
 ) -> Callable[[Callable[..., Any]], Term]:
     """Declare the function below as a term; see :class:`Term` for the arguments.
+
+    A ``condition`` returns a margin: a run can only do what it is asked to where that is at least 0.
 
     >>> @term("byte", per={"role"})
     ... def weights(parameters, weight_bytes):
@@ -146,7 +166,7 @@ def term(
     14000000000.0
 
     Raises:
-        CompositionError: an unknown dimension, or ``live`` without a resource.
+        CompositionError: an unknown dimension, ``live`` without a resource, or a condition with one.
     """
     unknown = set(per) - set(DIMENSIONS)
 
@@ -160,6 +180,8 @@ def term(
         ]
         if resource is None and (live is not always or fill):
             problems.append(Problem(function.__name__, "says when it is live, but of no resource", formula.origin))
+        if resource is not None and condition:
+            problems.append(Problem(function.__name__, "is a condition, and takes up nothing", formula.origin))
         if problems:
             raise CompositionError(problems)
         return Term(
@@ -174,6 +196,8 @@ def term(
             source=source,
             replaces=replaces,
             fill=fill,
+            condition=condition,
+            refuses=refuses,
         )
 
     return declare
@@ -181,6 +205,10 @@ def term(
 
 def _find(module: str, name: str) -> Any:
     return attrgetter(name)(import_module(module))
+
+
+def _again(known: Term, changes: dict[str, Any]) -> Term:
+    return known.again(**changes)
 
 
 def _find_or_none(module: str, name: str) -> Any:

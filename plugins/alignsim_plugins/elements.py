@@ -10,6 +10,7 @@ FORMAT = Limit(least=0.125, because="a number has at least one bit")
 
 FP32 = Const(4, "byte", source="IEEE 754 binary32", limit=FORMAT)
 BF16 = Const(2, "byte", source="bfloat16: the upper half of binary32", limit=FORMAT)
+FP8 = Const(1, "byte", source="OCP 2023 (8-bit floating point): E4M3, E5M2", limit=FORMAT)
 INT64 = Const(8, "byte", source="64-bit integers: token ids, labels, indices", limit=FORMAT)
 BOOL = Const(1, "byte", source="one byte a truth value, as PyTorch stores them", limit=FORMAT)
 

@@ -58,7 +58,7 @@ def run(workbench):
     return workbench.setup("SFT").scenario(workbench.registry)
 
 
-@term("byte", per={"role"}, during={"train"}, resource="device", source="made up")
+@term("byte", per={"role"}, during={"train"}, resource="allocated", source="made up")
 def tool_memory(parameters, tool_bytes=Const(1, "byte/parameter", source="made up")):
     """What tools keep."""
     return parameters * tool_bytes
@@ -103,7 +103,7 @@ def test_a_component_in_other_units():
 
 
 def test_a_component_without_sources_or_words():
-    (bare,) = terms_of("tool_memory(tool_count) = tool_count", unit="byte", per={"role"}, resource="device")
+    (bare,) = terms_of("tool_memory(tool_count) = tool_count", unit="byte", per={"role"}, resource="allocated")
     said = failing(ComponentTests, components=[Component(name="saw", slot=TOOLS, terms=(bare,), defaults={"x": 1})])
     assert "name the paper" in said["says_where_it_is_from"]
     assert "no algorithm composes with it" in said["goes_with_some_algorithm"]
@@ -185,12 +185,12 @@ def test_less_than_nothing(run):
         assert_lawful(run.with_terms(debt))
 
 
-@term("byte", per={"role"}, resource="device")
+@term("byte", per={"role"}, resource="allocated")
 def shrinking(micro_batch, most=Const("1 GB", "byte")):
     return most / micro_batch
 
 
-@term("byte", per={"role"}, resource="device")
+@term("byte", per={"role"}, resource="allocated")
 def turned(room=Const("4 MB", "byte", low="1 MB", high="9 MB"), whole=Const("10 MB", "byte")):
     return whole - room
 
@@ -201,7 +201,7 @@ def test_more_that_takes_less(run):
 
 
 def test_a_range_the_wrong_way_round(run):
-    with pytest.raises(AssertionError, match=r"device_resident is 21238336.0, 18238336.0, 13238336.0"):
+    with pytest.raises(AssertionError, match=r"allocated_resident is 21238336.0, 18238336.0, 13238336.0"):
         laws.ends_are_in_order(run.with_terms(turned))
 
 
@@ -231,7 +231,7 @@ def test_a_role_that_is_lost(run):
 def test_an_answer_that_is_too_small(run):
     result = SimpleNamespace(values=run.result.values, value=lambda path: 1.0)
     with pytest.raises(AssertionError, match="is always there in gpus"):
-        laws.what_stays_is_in_the_peak(_like(graph=run.graph, result=result, resource="device"))
+        laws.what_stays_is_in_the_peak(_like(graph=run.graph, result=result, resource="allocated"))
 
 
 def test_a_binding_instant_that_leaves_something_out(run):

@@ -32,7 +32,7 @@ BYTE = Const(1, "byte", source="test")
 ENGINE = Slot(name="motor", promises={"share": "byte"}, required_for=frozenset({"infer"}))
 
 
-@term("byte", per={"role"}, resource="device", source="test")
+@term("byte", per={"role"}, resource="allocated", source="test")
 def share(tensor, hidden, one=BYTE):
     """Something."""
     return hidden * one / tensor
@@ -91,7 +91,7 @@ def test_a_limit_of_a_number_that_is_not_there_is_none():
 CHUNK = Const(4, limit=COUNT, source="test")
 
 
-@term("byte", per={"role"}, resource="device", source="test")
+@term("byte", per={"role"}, resource="allocated", source="test")
 def pieces(rank, drop, on, replicas, data, chunk=CHUNK, one=BYTE):
     """Something of every number."""
     return one * (rank + drop + on + replicas + data + chunk)
@@ -129,7 +129,7 @@ def test_what_is_outside_is_refused_and_what_is_inside_is_not(path, value):
     case = small(numbers())
     one = case.with_givens({path: float(value)})
     if INSIDE[DOMAINS[path]](value):
-        assert case.sweep({path: [value]}).peak.tolist() == [one.result.value("device")]
+        assert case.sweep({path: [value]}).peak.tolist() == [one.result.value("allocated")]
     else:
         message = rf"^{path.replace('.', '[.]')}: must be .*got {value:g}".replace("+", "[+]")
         with pytest.raises(CompositionError, match=message):
@@ -176,7 +176,7 @@ def test_amounts_of_which_nobody_says_anything_are_not_negative():
     with pytest.raises(CompositionError, match=r"a\.share: must be at least 0, got -5"):
         _ = run(motor=component()).with_givens({"a.share": Given(-5.0, "byte")}).graph
     free = numbers(drop=Const(-1, limit=ANY, source="test"))
-    assert small(free).result.value("device") == 2 * (16 - 1 + 1 + 1 + 1 + 4)
+    assert small(free).result.value("allocated") == 2 * (16 - 1 + 1 + 1 + 1 + 4)
 
 
 DIVIDES = {"replicas": Limit(divides="data", because="groups are alike")}
@@ -184,7 +184,7 @@ DIVIDES = {"replicas": Limit(divides="data", because="groups are alike")}
 
 def test_a_number_must_divide_another():
     case = small(numbers(DIVIDES), layout=Layout(data=6)).with_givens({"a.replicas": 3})
-    assert case.result.value("device") > 0
+    assert case.result.value("allocated") > 0
     with pytest.raises(CompositionError, match=r"a\.replicas: must divide data, which is 6 .*groups are alike; got 4"):
         _ = case.with_givens({"a.replicas": 4}).graph
     with pytest.raises(InvalidInput, match=r"a\.replicas: must divide data, which is 6 .*; got 4 in row 2"):
@@ -217,9 +217,9 @@ def test_an_end_may_be_another_number_where_the_role_has_it():
     with pytest.raises(CompositionError, match=r"a\.rank: must be at most \{tiny\}\.heads, which is 8 .*; got 16"):
         _ = small(most).graph
     none = numbers({"rank": Limit("learned_positions", because="it has none")})
-    assert small(none).result.value("device") > 0
+    assert small(none).result.value("allocated") > 0
     absent = numbers({"rank": Limit("haeds", because="nobody has such")})
-    assert small(absent).result.value("device") > 0
+    assert small(absent).result.value("allocated") > 0
 
 
 @settings(deadline=None)

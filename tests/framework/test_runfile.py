@@ -42,7 +42,7 @@ def test_all_fields():
             layouts={"policy": {"data": 4}},
             givens={"policy.weight_bytes": 4, "policy.hidden": 128},
             places={"policy": {"process": "trainer", "pool": "gpus"}},
-            resource="device",
+            resource="allocated",
             solver="peak-memory",
         )
     )
@@ -96,7 +96,7 @@ def run(**measured: Any) -> dict[str, Any]:
 def test_a_run_and_its_measurements():
     instant = "update:policy/optimizer_step"
     result = scenario_of(changed()).result
-    step, peak = result.value(f"{instant}.device"), result.peak.m_as("byte")
+    step, peak = result.value(f"{instant}.allocated"), result.peak.m_as("byte")
     data = run(peak=f"{peak / 2**20} MiB", phases={"update": peak, instant: step})
     row = compare(cases(data)).rows[0]
     assert (row.key, row.phase, row.measured_phase, row.phase_agrees) == ("mine", "update", "update", True)

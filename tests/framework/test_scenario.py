@@ -36,7 +36,7 @@ MODELS = {"policy": "Llama-2-70B", "critic": "Llama-2-13B", "reward": "Llama-2-1
 AnyScenario: Any = Scenario
 
 
-@term("byte", per={"role"}, during={"train"}, resource="device", live=at("optimizer_step"), source="a test")
+@term("byte", per={"role"}, during={"train"}, resource="allocated", live=at("optimizer_step"), source="a test")
 def workspace(
     parameters: Any,
     each: Any = Const(1, "byte", low=0.5, high=4, source="measured"),
@@ -178,7 +178,7 @@ def test_terms_are_added_and_replaced():
     added = WITH_WORKSPACE.result
     assert added.value("policy.workspace") == 70e9 / 32
     assert added["policy.workspace"] == quantity(70e9 / 32, "byte")
-    assert "policy.workspace" in dict(added.bindings("update:device")[0].terms)
+    assert "policy.workspace" in dict(added.bindings("update:allocated")[0].terms)
 
     @term("byte", per={"role"}, group="model_state", replaces=True, name="weights")
     def no_weights(parameters):
@@ -186,7 +186,7 @@ def test_terms_are_added_and_replaced():
 
     lighter = RUN.with_terms(no_weights).result
     assert lighter.value("policy.weights") == 0
-    assert lighter.value("init:device") == RUN.result.value("init:device") - 2 * 2 * (70e9 + 13e9) / 32
+    assert lighter.value("init:allocated") == RUN.result.value("init:allocated") - 2 * 2 * (70e9 + 13e9) / 32
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_it_travels_to_another_process():
 
 
 def test_a_term_without_a_name_of_its_own_cannot_travel():
-    @term("byte", per={"role"}, resource="device")
+    @term("byte", per={"role"}, resource="allocated")
     def local(parameters):
         return parameters
 
@@ -246,18 +246,18 @@ def test_low_expected_high():
     low, expected, high = result.range
     assert low <= expected <= high
     state = 1494e9 / 32
-    assert low == max(state + 35e9 / 32, RUN.result.value("device"))
-    assert expected == RUN.result.value("device")
+    assert low == max(state + 35e9 / 32, RUN.result.value("allocated"))
+    assert expected == RUN.result.value("allocated")
     assert high == state + 4 * 70e9 / 32
     assert result.at("high")["policy.workspace"] == 8 * result.at("low")["policy.workspace"]
-    assert RUN.result.range == (RUN.result.value("device"),) * 3
+    assert RUN.result.range == (RUN.result.value("allocated"),) * 3
 
 
 def test_json_is_plain_and_whole():
     result = WITH_WORKSPACE.result
     found = json.loads(result.to_json())
     assert found == result.to_dict()
-    assert found["schema"] == "alignsim.result/1"
+    assert found["schema"] == "alignsim.result/2"
     assert found["peak"]["expected"] == result.peak.m_as("byte")
     assert found["binding"]["value"] == sum(found["binding"]["terms"].values())
     assert set(found["phases"]) == {"init", "rollout", "score", "update"}
@@ -284,11 +284,11 @@ def test_a_resource_or_a_solver_that_there_is_not():
 
 
 def test_sweeps_agree_with_single_answers():
-    swept = WITH_WORKSPACE.sweep(tensor=[1, 2, 4, 8], outputs=("device", "update:device", "policy.workspace"))
+    swept = WITH_WORKSPACE.sweep(tensor=[1, 2, 4, 8], outputs=("allocated", "update:allocated", "policy.workspace"))
     for row, tensor in enumerate([1, 2, 4, 8]):
         result = WITH_WORKSPACE.using(tensor=tensor).result
         assert [swept[path][row] for path in swept.answers] == [result.value(path) for path in swept.answers]
-    assert [name.partition("/")[0] for name in swept.binding("update:device")] == ["update:policy"] * 4
+    assert [name.partition("/")[0] for name in swept.binding("update:allocated")] == ["update:policy"] * 4
     with pytest.raises(UnknownName, match="output of this sweep"):
         _ = swept["policy.weights"]
 

@@ -17,6 +17,7 @@ TERMS = {
         *(REGISTRY.terms(algorithm) for algorithm in REGISTRY.algorithms.values()),
         *(component.terms for component in REGISTRY.components.values()),
         *(algorithm.terms for algorithm in REGISTRY.algorithms.values()),
+        [resource.overhead for resource in REGISTRY.resources.values() if resource.overhead],
         *([n.term for n in s.graph.nodes.values() if n.term] for s in REGISTRY.scenarios.values()),
     )
     for term in found
@@ -34,6 +35,7 @@ BASE = {
     "layers": "transformers",
     "engine": "single-device",
     "rollout": "full-cache",
+    "weight_sync": "one-by-one",
 }
 BATCH = Batch(micro_batch=2, sequence_tokens=512, prompt_tokens=256, rollout_sequences=4, rollout_tokens=512)
 
@@ -42,21 +44,30 @@ def run(algorithm, **components):
     loss = components.get("loss", "")
     components = {**losses(algorithm, getattr(loss, "name", loss)), **components}
     models = {role: "Qwen3-0.6B" if role in ("critic", "reward") else "Qwen2.5-0.5B" for role in algorithm.roles}
-    return Scenario(algorithm=algorithm, models=models, components={**BASE, **components}, batch=BATCH).graph
+    return Scenario(
+        algorithm=algorithm, models=models, accelerator="H100-SXM5-80GB", components={**BASE, **components}, batch=BATCH
+    ).graph
 
 
 GOES_WITH = {
+    "weight_sync": {"rollout": "vllm"},
     "precision:bf16-gathered": {"engine": "fsdp2"},
+    "engine:megatron": {"layers": "megatron"},
+    "layers:megatron": {"engine": "megatron"},
     "engine:same-weights": {"adapter": "lora"},
     "engine:fsdp2-same-weights": {"adapter": "lora", "engine": "fsdp2"},
+    "engine:fsdp2-swapped-weights": {"engine": "fsdp2"},
+    "engine:zero-3-same-weights": {"adapter": "lora", "engine": "zero-3"},
 }
-PLACES = {"engine:same-weights": "reference.engine", "engine:fsdp2-same-weights": "reference.engine"}
+PLACES = {
+    f"engine:{name}-weights": "reference.engine" for name in ("same", "fsdp2-same", "fsdp2-swapped", "zero-3-same")
+}
 
 
 def with_component(component):
     """The graphs of all algorithms that it goes together with: at least one."""
     name = f"{component.slot.name}:{component.name}"
-    beside, place = GOES_WITH.get(name, {}), PLACES.get(name, component.slot.name)
+    beside, place = GOES_WITH.get(name, GOES_WITH.get(component.slot.name, {})), PLACES.get(name, component.slot.name)
     graphs, refusals = [], []
     for algorithm in REGISTRY.algorithms.values():
         try:

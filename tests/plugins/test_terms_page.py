@@ -38,6 +38,9 @@ def terms():
             yield term, "every algorithm"
         for term in algorithm.terms:
             yield term, f"algorithm `{algorithm.name}`"
+    for resource in registry.resources.values():
+        if resource.overhead:
+            yield resource.overhead, f"resource `{resource.name}`"
     for scenario in registry.scenarios.values():
         for term in scenario.parts().terms:
             yield term, f"scenario `{scenario.name}`"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -23,6 +24,11 @@ from alignsim.views.table import Table
 from alignsim_plugins.validation.tensor_traces import OTHERS, PHASES
 
 HERE = Path(__file__).parent
+sys.path.append(str(HERE.parent))  # run as a script, it finds what tests share
+
+import megatron_golden_rows as golden  # noqa: E402
+import simumax_rows as simumax  # noqa: E402
+
 PAGE = HERE.parents[1] / "docs" / "validation.md"
 BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 EDGES = (0.01, 0.02, 0.05, 0.1)
@@ -153,6 +159,47 @@ def families_table() -> str:
     return Table.of("", columns, rows).markdown()
 
 
+def simumax_table() -> str:
+    """Return the layouts on eight B200, row by row."""
+    rows = (
+        (
+            row["case"],
+            f"{simumax.predicted(row):.2f}",
+            f"{row['allocated']:.2f}",
+            percent(simumax.error(row), 2, "+"),
+        )
+        for row in simumax.FIGURES["rows"]
+    )
+    return Table.of("", ["layout", ">predicted GiB", ">measured GiB", ">error"], rows).markdown()
+
+
+def golden_table() -> str | None:
+    """Return NVIDIA's test cases by configuration; None without the file."""
+    measured = golden.measured()
+    if measured is None:
+        return None
+    causes = json.loads((HERE / "megatron_golden" / "causes.json").read_text(encoding="utf-8"))
+    found = [(rows, golden.error(rows)) for rows in golden.configurations(measured)]
+    rows = (
+        (
+            rows[0]["case"],
+            f"{rows[0]['gpus']}",
+            "" if off is None else percent(off, 1, "+"),
+            causes.get(rows[0]["case"], ""),
+        )
+        for rows, off in sorted(found, key=lambda pair: 1.0 if pair[1] is None else abs(pair[1]))
+    )
+    shares = (
+        (f"{100 * edge:.0f} %", f"{sum(off is not None and abs(off) <= edge for _, off in found)} of {len(found)}")
+        for edge in (0.01, 0.02, 0.04, 0.08)
+    )
+    tables = [
+        Table.of("Errors up to", ["error", ">configurations"], shares),
+        Table.of("Configurations", ["case", ">devices", ">error", "cause"], rows),
+    ]
+    return "\n\n".join(table.markdown() for table in tables)
+
+
 def rows_of(folder: str) -> Mapping[str, Any]:
     """Return what a folder's ``runs.py`` defines."""
     return run_path(str(HERE / folder / "runs.py"))
@@ -203,6 +250,8 @@ TABLES = {
     "trace-phases": phases_table,
     "tensor-traces": tensor_traces_table,
     "sharded-traces": sharded_traces_tables,
+    "simumax-b200": simumax_table,
+    "megatron-golden": golden_table,
     "colossalchat": colossalchat_tables,
     "bf16-master": bf16_master_table,
 }

@@ -10,8 +10,6 @@ import attrs
 from alignsim.cli.composing import OWN, SIZES, components, numbers, run_of
 from alignsim.cli.devices import Devices
 from alignsim.errors import InvalidInput, Problem
-from alignsim.given import Given
-from alignsim.hardware import Accelerator
 from alignsim.registry import Registry
 
 REFERENCE = "Llama2_70B_PpoAlignment"
@@ -26,13 +24,11 @@ class Asked:
     Attributes:
         question: what is to be answered.
         notes: what was decided for the user on the way to it.
-        capacity: the memory of one device, where it is known.
         left_out: what the scenario says that it does not count.
     """
 
     question: Any
     notes: tuple[str, ...] = ()
-    capacity: Given | None = None
     left_out: tuple[str, ...] = ()
 
 
@@ -73,10 +69,10 @@ def ask(registry: Registry, name: str | None, flags: Mapping[str, Any]) -> Asked
             problems += [attrs.evolve(p, field=_flag(p.field)) for p in error.problems]
     if problems:
         raise InvalidInput(problems)
-    memory, left_out = capacity(question, devices), tuple(getattr(question, "left_out", ()))
+    left_out = tuple(getattr(question, "left_out", ()))
     if algorithm is not None:
         question = _as_run(question, registry.algorithms[algorithm], devices)
-    return Asked(question, tuple(notes), memory, left_out)
+    return Asked(question, tuple(notes), left_out)
 
 
 def _own(registry: Registry, given: Mapping[str, Any]) -> Asked:
@@ -86,21 +82,11 @@ def _own(registry: Registry, given: Mapping[str, Any]) -> Asked:
         question, notes = run_of(registry, given, devices)
     except InvalidInput as error:
         raise InvalidInput([attrs.evolve(p, field=_flag(p.field)) for p in error.problems]) from None
-    return Asked(question, tuple(notes), capacity(question, devices), question.left_out)
+    return Asked(question, tuple(notes), question.left_out)
 
 
 def _told(flag: str, value: Any) -> str:
     return " ".join(value) if isinstance(value, tuple) else f"{flag.replace('_', ' ')} {value}"
-
-
-def capacity(question: Any, devices: Devices | None = None) -> Given | None:
-    """Return the memory of one device of a question, where it is known."""
-    if devices is not None:
-        return devices.memory
-    accelerator = getattr(question, "accelerator", None)
-    if isinstance(accelerator, Accelerator):
-        return Devices(1, accelerator).memory
-    return getattr(question, "device_memory", None)
 
 
 def _spread(devices: Devices, base: Any, given: dict[str, Any], notes: list[str]) -> Iterator[Problem]:

@@ -89,7 +89,7 @@ def run_of(registry: Registry, flags: Mapping[str, Any], devices: Devices | None
         layout=Layout(**degrees),
         batch=Batch(**{name: given[name] for name in SIZES if name in given}),
         components=components(given.get("component", ())),
-        givens=numbers(given.get("number", ())),
+        givens={**(devices.givens if devices else {}), **numbers(given.get("number", ()))},
         registry=registry,
     )
     return run, notes

@@ -12,10 +12,11 @@ from alignsim.registry import Registry
 
 @attrs.frozen
 class Devices:
-    """So many devices of one kind."""
+    """So many devices of one kind, and the share of a host's memory that each has, where that is known."""
 
     count: int
     accelerator: Accelerator
+    host_memory: Given | None = None
 
     @classmethod
     def read(cls, text: str, registry: Registry) -> Devices:
@@ -33,8 +34,15 @@ class Devices:
             machine = registry.nodes[name]
             node = machine.node if isinstance(machine, Cluster) else machine
             each = machine.accelerators if isinstance(machine, Cluster) else machine.count
-            return cls(count * each, node.accelerator)
+            host = node.host_memory
+            share = None if host is None else Given(host.value / node.count, "byte", source=host.source)
+            return cls(count * each, node.accelerator, share)
         return cls(count, registry.accelerators[name])
+
+    @property
+    def givens(self) -> dict[str, Given]:
+        """What the devices say that an accelerator does not, by path."""
+        return {} if self.host_memory is None else {"@gpus.host_memory_per_rank": self.host_memory}
 
     @property
     def memory(self) -> Given | None:

@@ -28,7 +28,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], depth: int | None, as
     \b
     alignsim explain ppo_total
     alignsim explain Llama2_70B_PpoAlignment policy.kv_cache --depth 1
-    alignsim explain --algorithm PPO update:policy/forward.device
+    alignsim explain --algorithm PPO update:policy/loss.allocated
     """  # noqa: D301 - click wants the backspace itself
     from alignsim.cli.asking import ask
     from alignsim.cli.output import show_json

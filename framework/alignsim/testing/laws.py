@@ -6,7 +6,7 @@ from the terms and the events at which they say they are live.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from math import fsum, isclose
 from typing import Any, TypeVar
@@ -51,12 +51,13 @@ def nothing_is_negative(run: Scenario) -> None:
 def ends_are_in_order(run: Scenario) -> None:
     """Every total of the resource that is asked about is least at the low end and most at the high end.
 
-    A single term need not be: one may give back what another takes.
+    A single term need not be: one may give back what another takes. Nor what a fill is part of: it takes what is left.
     """
     low, expected, high = (run.result.at(end) for end in ENDS)
+    filled = with_fill(run.graph)
     for path in run.graph.needed([run.resource]):
         node = run.graph.nodes[path]
-        if node.kind in ("sum", "max", "masked"):
+        if node.kind in ("sum", "max", "masked") and path not in filled:
             told = f"{path} is {low[path]}, {expected[path]}, {high[path]} at its low, expected and high end"
             assert low[path] <= expected[path] <= high[path], told
 
@@ -109,8 +110,10 @@ def the_binding_instant_adds_up(run: Scenario) -> None:
 def more_never_takes_less(run: Scenario, names: tuple[str, ...] = GROWING) -> None:
     """A larger micro-batch, longer sequences and more layers take no less, in the peak and in every phase.
 
-    Where more of one makes less of another (longer sequences, fewer of them in a budget), nothing is claimed.
+    Where more of one makes less of another (longer sequences, fewer of them in a budget), nothing is claimed, nor of
+    what a fill is part of.
     """
+    filled = with_fill(run.graph)
     totals = _totals(run)
     amounts = tuple(path for path in run.graph.nodes if _short(path) in AMOUNTS)
     plan = Plan.of(run.graph, dict.fromkeys([*totals.outputs, *amounts]))
@@ -119,7 +122,7 @@ def more_never_takes_less(run: Scenario, names: tuple[str, ...] = GROWING) -> No
     for path in (path for path in inputs if _short(path) in names):
         for more in (inputs[path] + 1, 3 * inputs[path]):
             after = plan.evaluate(changes={path: more})
-            less = {p: (before[p], after[p]) for p in before if after[p] < before[p] * (1 - 1e-12)}
+            less = {p: (v, after[p]) for p, v in before.items() if after[p] < v * (1 - 1e-12) and p not in filled}
             traded = any(amount in less for amount in amounts)
             assert not less or traded, f"{path} from {inputs[path]} to {more} makes less of {less}"
 
@@ -256,8 +259,9 @@ def largest_sums(graph: TermGraph, resource: str, values: Mapping[str, float]) -
     for pool in parts.pools:
         holders = _holders(graph, resource, pool)
         for kind in (k for k in parts.stages(pool) or (None,) if k is None or _present(graph, k, pool, values)):
+            absent = _not_held(graph, kind, holders, values) if kind else set()
             for live, phases in _instants(graph, holders, kind):
-                total = fsum(values[path] for path in live)
+                total = fsum(values[path] for path in live - absent)
                 if live:
                     for phase in phases:
                         found[pool, phase] = max(found.get((pool, phase), 0.0), total)
@@ -288,8 +292,23 @@ def _pool(graph: TermGraph, node: Node) -> str | None:
 def _present(graph: TermGraph, kind: Stage, pool: str, values: Mapping[str, float]) -> bool:
     roles = [role for role in graph.parts.algorithm.roles if graph.parts.place(role).pool == pool]
     scopes = [graph.parts.scope(role=role, stage=kind.name) for role in roles]
-    paths = [path for scope in scopes for path in scope.lookups(kind.present or "") if path in values]
-    return kind.present is None or values[paths[0]] > 0
+    paths = [next((p for p in scope.lookups(kind.present or "") if p in values), None) for scope in scopes]
+    return kind.present is None or any(values[path] > 0 for path in paths if path is not None)
+
+
+def _not_held(graph: TermGraph, kind: Stage, holders: Iterable[str], values: Mapping[str, float]) -> set[str]:
+    """Return what a kind of rank does not hold, since the number that its slot is held by is 0 there."""
+    found = set()
+    for path in holders:
+        node = graph.nodes[path]
+        role = node.scope.role
+        slot = graph.parts.slot_of(node.term, role) if node.term is not None and role is not None else None
+        if slot is not None and slot in kind.holds and node.scope.stage is None:
+            scope = graph.parts.scope(role=role, stage=kind.name)
+            numbers = [values[p] for p in scope.lookups(kind.holds[slot]) if p in values]
+            if numbers and numbers[0] <= 0:
+                found.add(path)
+    return found
 
 
 def _instants(
@@ -313,6 +332,16 @@ def _totals(run: Scenario) -> Plan:
     tops = [p for phase in ("init", *run.algorithm.phases) if (p := f"{phase}:{run.resource}") in graph.aliases]
     tops += [path for path, node in graph.nodes.items() if node.kind == "max"]
     return Plan.of(graph, dict.fromkeys([run.resource, *map(graph.resolve, tops)]))
+
+
+def with_fill(graph: TermGraph) -> set[str]:
+    """Return the paths of fills, and of all that depends on one: a fill takes what is left, and so gives way."""
+    found: set[str] = set()
+    for path in graph.order:
+        node = graph.nodes[path]
+        if found.intersection(node.inputs) or (node.term is not None and node.term.fill):
+            found.add(path)
+    return found
 
 
 def _short(path: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -13,10 +14,12 @@ from alignsim.algorithm import Algorithm
 from alignsim.architecture import Architecture
 from alignsim.batch import Batch
 from alignsim.component import NONE, Component
-from alignsim.errors import AlignSimError, InvalidInput
+from alignsim.errors import AlignSimError, InvalidInput, RefusedRun
 from alignsim.given import Inputs
+from alignsim.hardware import Accelerator
 from alignsim.registry import Registry
 from alignsim.scenario import Scenario
+from alignsim.tenant import Tenant
 
 
 def _model(name: str, **shape: Any) -> Architecture:
@@ -37,6 +40,8 @@ MODELS: Mapping[str, Architecture] = {
     )
 }
 """One small model of every kind: heads of their own, grouped, tied, normalised queries, experts, one number, latent."""
+
+DEVICE = Accelerator(name="to try", vendor="made up", usable_memory="80 GiB", source="made up")
 
 SIZES: Mapping[str, int] = {"micro_batch": 2, "sequence_tokens": 96, "prompt_tokens": 32, "rollout_tokens": 96}
 
@@ -79,10 +84,15 @@ class Setup:
             name=f"{self.algorithm} to try",
             algorithm=algorithm,
             models=models,
+            accelerator=DEVICE,
             components=self.components,
             batch=Batch(source="made up", **{**sizes, **self.batch}),
             registry=registry,
         )
+
+
+def _doing(algorithm: Algorithm) -> frozenset[str]:
+    return frozenset(kind for role in algorithm.roles for kind in algorithm.activities(role))
 
 
 class Workbench:
@@ -98,9 +108,17 @@ class Workbench:
         self._runs: dict[tuple[str, str, str], Scenario] = {}
 
     def slots(self, algorithm: Algorithm) -> tuple[str, ...]:
-        """Return the slots that some role of an algorithm needs filled."""
-        doing = {kind for role in algorithm.roles for kind in algorithm.activities(role)}
+        """Return the slots that some role of an algorithm needs filled, or a tenant of one."""
+        doing = set(_doing(algorithm))
+        if any(tenant.sync and tenant.takes in doing for tenant in self._tenants.values()):
+            doing.add("sync")
         return tuple(sorted(name for name, slot in self.registry.slots.items() if slot.required_for & doing))
+
+    @cached_property
+    def _tenants(self) -> Mapping[tuple[str, str], Tenant]:
+        """The tenants that components bring, by slot and filling."""
+        every = self.registry.components.values()
+        return {(c.slot.name, c.name): c.tenant for c in every if c.tenant is not None}
 
     def places(self, algorithm: Algorithm, slot: str) -> tuple[str, ...]:
         """Return the spellings of a slot: for all roles together, then for each role that needs it by itself."""
@@ -131,25 +149,67 @@ class Workbench:
         if pinned:
             with suppress(InvalidInput):
                 chosen = dict(self.setup(name).components)
+        for place in pinned:  # of a slot that only tenants need: choose one
+            if not self.registry.slots[place.rpartition(".")[2]].required_for & _doing(algorithm):
+                chosen |= next({slot: filling} for slot, filling in self._tenants)
         chosen |= pinned
+        for place in pinned:
+            self._provide(chosen, place, pinned)
         places = [place for slot in slots for place in self.places(algorithm, slot) if place not in pinned]
-        places.sort(key=lambda place: "." in place)
         least, error = self._problems(name, chosen)
+        places.sort(key=lambda place: ("." in place, -self._complaints(error, place, chosen.get(place, NONE))))
         if error is not None and any(not self._suits(algorithm, chosen, place) for place in algorithm.needs):
             return error  # it is of another kind than the algorithm works with
-        if pinned and error is not None:  # the rest composes by itself: only what is asked for can be amiss
-            words = set(re.findall(r"\w+", str(error)))
-            asked = {slot for slot in slots if words & {slot, *self.registry.slots[slot].promises}}
-            places = [place for place in places if place in asked]
         improved = True
         while error is not None and improved:
             improved = False
-            for place, filling in ((p, f) for p in places for f in self._choices(p.rpartition(".")[2])):
+            amiss = self._asked(slots, error) if pinned else set(places)  # the rest composes by itself
+            tried = [place for place in places if place in amiss]
+            for place, filling in ((p, f) for p in tried for f in self._choices(p.rpartition(".")[2])):
                 other = {**chosen, place: filling}
                 left, reason = self._problems(name, other)
                 if left < least:
                     least, error, chosen, improved = left, reason, other, True
+                if error is None:
+                    break
         return Setup(name, chosen) if error is None else error
+
+    def _provide(self, chosen: dict[str, str], place: str, pinned: Mapping[str, str]) -> None:
+        """Choose fillings of the kinds that a filling works with, and of those that they work with in turn."""
+        role, dot, slot = place.rpartition(".")
+        for need, kinds in self.registry.component(slot, chosen[place]).needs.items():
+            where = f"{role}{dot}{need}"
+            name = chosen.get(where, chosen.get(need, NONE))
+            if where in pinned or not {where, need} & chosen.keys():
+                continue  # asked for, or nobody needs it
+            if self.registry.component(need, name).kinds.intersection(kinds):
+                continue
+            suiting = (n for n in self._choices(need) if self.registry.component(need, n).kinds.intersection(kinds))
+            chosen[where] = next(suiting, name)
+            self._provide(chosen, where, pinned)
+
+    def _asked(self, slots: Iterable[str], error: InvalidInput) -> set[str]:
+        """The slots that problems speak of, or that have a filling which brings what is needed."""
+        words = set(re.findall(r"\w+", str(error)))
+        needed = set(re.findall(r"needs '(\w+)'", str(error)))
+        return {s for s in slots if words & {s, *self.registry.slots[s].promises} or needed & self._brought(s)}
+
+    def _complaints(self, error: InvalidInput | None, place: str, filling: str) -> int:
+        """How many of the problems are with what a filling brings."""
+        slot = place.rpartition(".")[2]
+        own = {slot, *self._brought(slot, filling)}
+        return sum(problem.field.rpartition(".")[2] in own for problem in (error.problems if error else ()))
+
+    def _brought(self, slot: str, *names: str) -> set[str]:
+        """All names that some fillings of a slot bring; that any of them brings, if none is named."""
+        fillings = [self.registry.component(slot, name) for name in names or self._choices(slot)]
+        return {name for f in fillings for name in (*(term.name for term in f.terms), *f.defaults)}
+
+    def tied(self, algorithm: str, place: str, filling: str) -> dict[str, str]:
+        """Return what has to be filled otherwise than usual where a filling is chosen, with the filling itself."""
+        usual = self.setup(algorithm).components
+        chosen = self.setup(algorithm, place, filling).components
+        return {p: name for p, name in chosen.items() if usual.get(p) != name or p == place}
 
     def _suited(self, algorithm: Algorithm, chosen: Mapping[str, str]) -> dict[str, str]:
         """Choose what an algorithm works with: for all roles where that goes, for one role where it needs another."""
@@ -176,10 +236,13 @@ class Workbench:
     def _choices(self, slot: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*(n for n in self.registry.fillings(slot) if n != NONE), NONE)))
 
-    def _problems(self, algorithm: str, components: Mapping[str, str]) -> tuple[int, InvalidInput | None]:
+    def _problems(self, algorithm: str, components: Mapping[str, str]) -> tuple[float, InvalidInput | None]:
+        """How far a set-up is from composing, and why; one that composes and is then refused is nearest."""
         try:
             run = Setup(algorithm, components).scenario(self.registry)
             run.graph[run.resource]
+        except RefusedRun as error:
+            return 0.5 * (1 - 0.5 ** len(error.problems)), error
         except InvalidInput as error:
             return len(error.problems), error
         except AlignSimError as error:

@@ -70,13 +70,13 @@ def phases_table(answer: Mapping[str, Any], about: str, terms: int = 3) -> Table
     """Return the largest total of each phase, from the plain data of a run's answer; ``about`` says what of."""
     unit = answer["unit"]
     rows = []
-    for phase, instant in answer["phases"].items():
-        live = [(path, value) for path, value in instant["terms"].items() if value]
+    for phase, reached in answer["phases"].items():
+        live = [(path, value) for path, value in reached["terms"].items() if value]
         largest, more = live[:terms], len(live[terms:])
         told = ", ".join(f"{path} {amount(value, unit).partition(' (')[0]}" for path, value in largest)
-        cells = (f"{gib(instant['value'])} GiB", f"{gb(instant['value'])} GB") if unit == "byte" else None
-        value = cells or (amount(instant["value"], unit), "")
-        rows.append((phase, *value, _instant(instant), told + (f", {more} more" if more else "")))
+        cells = (f"{gib(reached['value'])} GiB", f"{gb(reached['value'])} GB") if unit == "byte" else None
+        value = cells or (amount(reached["value"], unit), "")
+        rows.append((phase, *value, instant(reached), told + (f", {more} more" if more else "")))
     return Table.of(
         f"{answer['algorithm']}, phase by phase: {about or answer['resource']}",
         ["phase", ">largest", "", "at", "of which"],
@@ -85,16 +85,17 @@ def phases_table(answer: Mapping[str, Any], about: str, terms: int = 3) -> Table
     )
 
 
-def _instant(instant: Mapping[str, Any]) -> str:
-    return f"{instant['event']} [{instant['stage']}]" if instant["stage"] else str(instant["event"])
+def instant(told: Mapping[str, Any]) -> str:
+    """Return an instant from its plain data, with its kind of rank."""
+    return f"{told['event']} [{told['stage']}]" if told["stage"] else str(told["event"])
 
 
 def _peak(answer: Mapping[str, Any]) -> Iterator[str]:
     peak, unit = answer["peak"], answer["unit"]
     ends = f", from {amount(peak['low'], unit)} to {amount(peak['high'], unit)}" if peak["low"] != peak["high"] else ""
-    yield f"peak: {amount(peak['expected'], unit)} at {_instant(answer['binding'])}{ends}"
+    yield f"peak: {amount(peak['expected'], unit)} at {instant(answer['binding'])}{ends}"
     if answer["runner_up"]:
-        yield f"next: {amount(answer['runner_up']['value'], unit)} at {_instant(answer['runner_up'])}"
+        yield f"next: {amount(answer['runner_up']['value'], unit)} at {instant(answer['runner_up'])}"
 
 
 def held_table(binding: Mapping[str, Any], graph: TermGraph, unit: str) -> Table:
@@ -104,7 +105,7 @@ def held_table(binding: Mapping[str, Any], graph: TermGraph, unit: str) -> Table
         if value:
             term = graph[path].term
             rows.append((path, human(value, unit), term.formula.summary.removesuffix(".") if term else ""))
-    return Table.of(f"At {_instant(binding)}", ["held", ">how much", "what it is"], rows)
+    return Table.of(f"At {instant(binding)}", ["held", ">how much", "what it is"], rows)
 
 
 def instants_table(totals: Mapping[str, float], unit: str) -> Table:

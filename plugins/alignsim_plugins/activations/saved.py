@@ -26,3 +26,9 @@ def attention_kept(
 def layer_saved(norms_saved: Any, qk_norms_saved: Any, attention_kept: Any, mlp_saved: Any, adapter_saved: Any) -> Any:
     """Norms, attention, MLP and adapters together."""
     return norms_saved + qk_norms_saved + attention_kept + mlp_saved + adapter_saved
+
+
+@term("byte/token", per={"role"}, during={"train"}, source="Chen et al. 2016 (sublinear memory), section 4")
+def checkpoint_saved(residual_bytes: Any, hidden: Any) -> Any:
+    """The input of a layer, from which it is computed again."""
+    return residual_bytes * hidden

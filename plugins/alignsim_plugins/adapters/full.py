@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, hookimpl, term
-from alignsim_plugins.adapters.slot import ADAPTER, EVERYTHING
+from alignsim_plugins.adapters.slot import ADAPTER, EVERYTHING, NOTHING_FROZEN
 from alignsim_plugins.adapters.trained import TRAINED
 
 SOURCE = "every parameter is trained"
@@ -84,7 +84,7 @@ FULL = Component(
         "first_layer_unsaved": Const(0, "byte/token", source=SOURCE),
         "frozen_below": Const(0, "layer", source=SOURCE),
     },
-    kinds={EVERYTHING},
+    kinds={EVERYTHING, NOTHING_FROZEN},
     source=SOURCE,
 )
 

@@ -7,6 +7,7 @@ from alignsim.limits import SWITCH
 
 EVERYTHING = "every parameter"
 ADAPTERS = "adapters"
+NOTHING_FROZEN = "nothing frozen"
 
 ADAPTER = Slot(
     name="adapter",
@@ -42,6 +43,7 @@ ADAPTER = Slot(
     limits={"frozen": SWITCH},
     kinds={
         EVERYTHING: "the model's own weights change",
+        NOTHING_FROZEN: "every weight of the model changes",
         ADAPTERS: "the model's own weights stay; without its adapters it is what it was",
     },
     required_for=frozenset({"train"}),

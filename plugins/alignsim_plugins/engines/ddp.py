@@ -28,7 +28,7 @@ from alignsim_plugins.engines.states import (
 SOURCE = "torch: nn/parallel/distributed.py, DistributedDataParallel; Li et al. 2020 (PyTorch Distributed), section 4.2"
 
 
-@term("byte", per={"role"}, during={"train"}, resource="device", live=resident, source=SOURCE)
+@term("byte", per={"role"}, during={"train"}, resource="allocated", live=resident, source=SOURCE)
 def buckets(gradients: Any) -> Any:
     """One place for every gradient, made when the model is wrapped."""
     return gradients

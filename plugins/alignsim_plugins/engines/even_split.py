@@ -13,6 +13,7 @@ from alignsim import Component, Const, Limit, hookimpl, resident, term
 from alignsim_plugins.engines.gradients import MADE
 from alignsim_plugins.engines.single_device import AS_STORED
 from alignsim_plugins.engines.slot import ENGINE, WHOLE_WEIGHTS
+from alignsim_plugins.engines.states import FIXED
 
 SOURCE = "the reference case: state / (tensor x pipeline)"
 
@@ -23,7 +24,7 @@ def model_parallel_devices(tensor: Any, pipeline: Any) -> Any:
     return tensor * pipeline
 
 
-@term("byte", per={"role"}, resource="device", live=resident, source=SOURCE)
+@term("byte", per={"role"}, resource="allocated", live=resident, source=SOURCE)
 def model_state_per_device(model_state: Any, model_parallel_devices: Any) -> Any:
     """An even share of a role's weights, gradients and optimizer state."""
     return model_state / model_parallel_devices
@@ -34,14 +35,16 @@ EVEN_SPLIT = Component(
     slot=ENGINE,
     terms=(model_parallel_devices, model_state_per_device, *MADE),
     defaults={"gradient_shards": Const(1, "device", source=SOURCE)},
-    kinds={WHOLE_WEIGHTS},
     limits={
         "gathers_cast": AS_STORED,
         "sequence": Limit(1, because="sequences are not divided here; choose an engine that does, such as fsdp2"),
+        "context": Limit(1, because="sequences are not divided here; choose an engine that does, such as megatron"),
+        "expert": Limit(1, because="experts are not dealt out here; choose an engine that does, such as megatron"),
     },
+    kinds={WHOLE_WEIGHTS},
     source=SOURCE,
     left_out=(
-        "contexts, communicators and what the allocator wastes",
+        *FIXED,
         "sharding over data-parallel replicas: each holds a copy",
         "the embedding on the first pipeline stage and the head on the last: all stages are even",
     ),

@@ -59,8 +59,7 @@ OPTIONS = {
     "reshards_root": Const(0, source="torch: nothing frees the root after a forward without gradients"),
 }
 LIMITS = {
-    "tensor": Limit(1, because=NOT_DIVIDED),
-    "pipeline": Limit(1, because=NOT_DIVIDED),
+    **{name: Limit(1, because=NOT_DIVIDED) for name in ("tensor", "pipeline", "context", "expert")},
     "reshard_after_forward": Limit(1, whole=True, because="1 is FULL_SHARD, 0 is SHARD_GRAD_OP"),
     "use_orig_params": Limit(1, whole=True, because="1 keeps original parameters as views of flat ones, 0 does not"),
     "backward_prefetch": Limit(1, whole=True, because="1 is BACKWARD_PRE, 0 is None or BACKWARD_POST"),

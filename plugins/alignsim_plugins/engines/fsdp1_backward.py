@@ -263,7 +263,7 @@ def gradients_at_the_end(
     "byte",
     per={"role"},
     during={"train"},
-    resource="device",
+    resource="allocated",
     live=after("optimizer_step") & while_("infer", "generate", "sync", "idle"),
     source="torch 2.13: FlatParamHandle._reset_flat_param_grad_info_if_needed, called before the next forward",
 )

@@ -15,7 +15,7 @@ from alignsim_plugins.engines.fsdp1_units import SOURCE
 
 NEVER_TRAINED = Const(0, "parameter", source="a role that is never trained trains no parameters")
 ROOT = "torch 2.13: _post_forward_reshard, the root is not freed after a forward"
-generated = partial(term, "byte", per=("phase", "role"), during=("generate",), resource="device")
+generated = partial(term, "byte", per=("phase", "role"), during=("generate",), resource="allocated")
 
 
 @trained(live=at("forward_layers"), source=SOURCE)
@@ -68,7 +68,9 @@ def gathered_before_backward(root_kept: Any, kept_gathered: Any) -> Any:
     return root_kept + kept_gathered
 
 
-@term("byte", per={"role"}, during={"infer"}, resource="device", live=resident & after("forward_layers"), source=ROOT)
+@term(
+    "byte", per={"role"}, during={"infer"}, resource="allocated", live=resident & after("forward_layers"), source=ROOT
+)
 def left_gathered(
     root_kept: Any, kept_gathered: Any, reshards_root: Any, trainable_parameters: Any = NEVER_TRAINED
 ) -> Any:

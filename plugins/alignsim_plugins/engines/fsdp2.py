@@ -42,9 +42,8 @@ TRAINING = {
     "no_sync": Const(0, source="torch: set_requires_gradient_sync(True), every micro-batch is reduced", limit=SWITCH),
 }
 LIMITS = {
+    **{name: Limit(1, because=NOT_DIVIDED) for name in ("tensor", "pipeline", "context", "expert")},
     **OFFLOAD_LIMITS,
-    "tensor": Limit(1, because=NOT_DIVIDED),
-    "pipeline": Limit(1, because=NOT_DIVIDED),
     "replicas": REPLICAS,
     "trains_parts": PARTS,
     "quantised_bits": Limit(0, because="shards of quantised weights are not modelled; choose adapter 'lora'"),

@@ -17,7 +17,7 @@ NEVER_TRAINED = Const(0, "parameter", source="a role that is never trained train
 BUFFER = (
     "torch 2.13: FSDPParamGroup.wait_for_unshard frees the buffer at the next copy, FSDPState._post_forward at last"
 )
-generated = partial(term, "byte", per=("phase", "role"), during=("generate",), resource="device")
+generated = partial(term, "byte", per=("phase", "role"), during=("generate",), resource="allocated")
 
 
 @trained(live=at("forward_layers"), source=BUFFER)
@@ -92,7 +92,7 @@ def gathered_before_backward(root_left: Any, kept_gathered: Any) -> Any:
     "byte",
     per={"role"},
     during={"infer"},
-    resource="device",
+    resource="allocated",
     live=resident & after("forward_layers"),
     source=f"torch 2.13: FSDPState._lazy_init, the root is not resharded after forward; {SOURCE}",
 )

@@ -28,7 +28,7 @@ OFFLOAD_LIMITS = {
 }
 
 
-@term("byte", per={"role"}, resource="device", live=resident, source=SOURCE)
+@term("byte", per={"role"}, resource="allocated", live=resident, source=SOURCE)
 def held_weights(
     weights: Any, weight_shards: Any, adapter_weights: Any = NO_ADAPTERS, offloads_parameters: Any = STAYS
 ) -> Any:
@@ -36,7 +36,7 @@ def held_weights(
     return (1 - offloads_parameters) * (weights + adapter_weights) / weight_shards
 
 
-@term("byte", per={"role"}, resource="device", live=while_(*WORK), source=OFFLOADED)
+@term("byte", per={"role"}, resource="allocated", live=while_(*WORK), source=OFFLOADED)
 def loaded_weights(
     weights: Any, weight_shards: Any, adapter_weights: Any = NO_ADAPTERS, offloads_parameters: Any = STAYS
 ) -> Any:
@@ -50,7 +50,7 @@ def parked_weights(loaded_weights: Any) -> Any:
     return loaded_weights
 
 
-@term("byte", per={"role"}, during={"train"}, resource="device", live=resident, source=SOURCE)
+@term("byte", per={"role"}, during={"train"}, resource="allocated", live=resident, source=SOURCE)
 def held_master_weights(master_weights: Any, optimizer_shards: Any, offloads_optimizer: Any = STAYS) -> Any:
     """A share of the optimizer's own copy of the weights, where it stays."""
     return (1 - offloads_optimizer) * master_weights / optimizer_shards
@@ -60,7 +60,7 @@ def held_master_weights(master_weights: Any, optimizer_shards: Any, offloads_opt
     "byte",
     per={"role"},
     during={"train"},
-    resource="device",
+    resource="allocated",
     live=resident & after("optimizer_step"),
     source="torch/optim: state is made in the first step",
 )
@@ -69,7 +69,7 @@ def held_optimizer_state(optimizer_state: Any, optimizer_shards: Any, offloads_o
     return (1 - offloads_optimizer) * optimizer_state / optimizer_shards
 
 
-@term("byte", per={"role"}, during={"train"}, resource="device", live=while_("load", "train"), source=OFFLOADED)
+@term("byte", per={"role"}, during={"train"}, resource="allocated", live=while_("load", "train"), source=OFFLOADED)
 def loaded_master_weights(master_weights: Any, optimizer_shards: Any, offloads_optimizer: Any = STAYS) -> Any:
     """The optimizer's own copy, where it comes for a training phase."""
     return offloads_optimizer * master_weights / optimizer_shards
@@ -79,7 +79,7 @@ def loaded_master_weights(master_weights: Any, optimizer_shards: Any, offloads_o
     "byte",
     per={"role"},
     during={"train"},
-    resource="device",
+    resource="allocated",
     live=while_("train") & after("optimizer_step"),
     source=OFFLOADED,
 )

@@ -16,9 +16,9 @@ AS_STORED = Limit(0, because="weights are used as they are stored; choose a prec
 
 ALONE = {
     name: Limit(1, because="every device computes the whole model; a layout with more needs an engine that divides it")
-    for name in ("tensor", "pipeline", "sequence")
+    for name in ("tensor", "pipeline", "context", "expert", "sequence")
 }
-"""Of a layout: no layer and no stack of layers is divided."""
+"""Of a layout: no layer, no stack of layers, no sequence and no set of experts is divided."""
 
 
 @term("device", per={"role"}, source=SOURCE)

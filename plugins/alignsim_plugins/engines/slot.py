@@ -11,6 +11,9 @@ WHOLE_WEIGHTS = "weights whole while a model runs"
 SHARDED_BY_LAYER = "weights gathered layer by layer"
 """A kind of engine: a device gathers one layer after the other, for every role that runs on the weights."""
 
+DIVIDES_LAYERS = "layers divided over tensor ranks"
+"""A kind of engine: a device has a part of every layer, and of the pipeline its own stage."""
+
 ENGINE = Slot(
     name="engine",
     promises={

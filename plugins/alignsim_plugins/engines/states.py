@@ -12,13 +12,13 @@ SOURCE = "Rajbhandari et al. 2020 (ZeRO), section 5: states divided by the devic
 NO_ADAPTERS = Const(0, "byte", source="a role that is not trained has no adapters of its own")
 
 
-@term("byte", per={"role"}, resource="device", live=resident, source=SOURCE)
+@term("byte", per={"role"}, resource="allocated", live=resident, source=SOURCE)
 def held_weights(weights: Any, weight_shards: Any, adapter_weights: Any = NO_ADAPTERS) -> Any:
     """Weights, and those of adapters: this device's share."""
     return (weights + adapter_weights) / weight_shards
 
 
-@term("byte", per={"role"}, during={"train"}, resource="device", live=resident, source=SOURCE)
+@term("byte", per={"role"}, during={"train"}, resource="allocated", live=resident, source=SOURCE)
 def held_master_weights(master_weights: Any, optimizer_shards: Any) -> Any:
     """A share of the optimizer's own copy of the weights, made when the optimizer is."""
     return master_weights / optimizer_shards
@@ -28,7 +28,7 @@ def held_master_weights(master_weights: Any, optimizer_shards: Any) -> Any:
     "byte",
     per={"role"},
     during={"train"},
-    resource="device",
+    resource="allocated",
     live=resident & after("optimizer_step"),
     source="torch/optim: state is made in the first step",
 )
@@ -41,7 +41,7 @@ def held_optimizer_state(optimizer_state: Any, optimizer_shards: Any) -> Any:
     "byte",
     per={"role"},
     during={"train"},
-    resource="device",
+    resource="allocated",
     live=while_("train", "infer", "generate", "idle"),
     source="every rank has a batch of its own",
 )
@@ -83,10 +83,10 @@ WHOLE = {
 }
 """Nothing is divided."""
 
-FIXED = ("the device's context, workspaces of libraries, and what the allocator rounds up, caches and fragments",)
-"""What an engine that counts tensors leaves out."""
+FIXED = ("other programs on the device, such as a display",)
+"""What an engine that counts its own process leaves out."""
 
-COMMUNICATION = (*FIXED, "contexts and buffers of NCCL's communicators")
+COMMUNICATION = (*FIXED, "buffers that NCCL adds for algorithms such as NVLS, and for every peer of an all-to-all")
 """The same where devices communicate."""
 
 PARTS = Limit(0, because="layers that backward does not reach are not modelled; choose adapter 'full'")

@@ -20,7 +20,7 @@ COORDINATOR = f"{DEEPSPEED}/partitioned_param_coordinator.py"
 WINDOW = f"{COORDINATOR}: fetch_sub_module, release_sub_module; measured: gathered parameters of steps on a CPU"
 NEVER_TRAINED = Const(0, "parameter", source="a role that is never trained trains no parameters")
 NOTHING_KEPT = Const(0, source="a role that is not trained keeps no activations")
-generated = partial(term, "byte", per=("phase", "role"), during=("generate",), resource="device")
+generated = partial(term, "byte", per=("phase", "role"), during=("generate",), resource="allocated")
 
 
 @term("byte", per={"role"}, source=f"{DEEPSPEED}/partition_parameters.py: all_gather_coalesced")
@@ -162,7 +162,7 @@ def held_secondary_shards(secondary_shards: Any) -> Any:
     "byte",
     per={"role"},
     during={"infer"},
-    resource="device",
+    resource="allocated",
     live=resident & after("forward_layers"),
     source=f"{DEEPSPEED}/stage3.py: invalidate_secondary_tensor",
 )

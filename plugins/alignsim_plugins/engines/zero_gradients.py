@@ -56,7 +56,7 @@ def reduce_bucket(
     )
 
 
-@term("byte", per={"role"}, during={"train"}, resource="device", live=resident, source=f"{STAGE_3}: ipg_buckets")
+@term("byte", per={"role"}, during={"train"}, resource="allocated", live=resident, source=f"{STAGE_3}: ipg_buckets")
 def standing_bucket(zero_stage: Any, reduce_bucket: Any) -> Any:
     """In stage 3 it is there for good."""
     return (zero_stage >= 3) * reduce_bucket
@@ -143,7 +143,7 @@ def held_head_gradient(gradients_exist: Any, head_gradient: Any) -> Any:
     "byte",
     per={"role"},
     during={"train"},
-    resource="device",
+    resource="allocated",
     live=resident,
     source=f"{STAGE_3}: grad_partitions_flat_buffer; {BF16}: fp32_groups_gradients_flat",
 )

@@ -90,7 +90,7 @@ def gradients_on_host(
     "byte",
     per={"role"},
     during={"train"},
-    resource="device",
+    resource="allocated",
     live=resident,
     source=f"{STAGE_1_2}: temp_grad_buffer_for_gpu_offload",
 )

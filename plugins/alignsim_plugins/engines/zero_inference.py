@@ -17,7 +17,16 @@ SOURCE = f"{DEEPSPEED}/parameter_offload.py: DeepSpeedZeRoOffload, without an op
 GATHERING = {**GATHERS, **{name: HOST[name] for name in ("offload_param", "pinned_share")}}
 GATHERING_LIMITS = {
     name: LIMITS[name]
-    for name in ("tensor", "pipeline", "sequence", "zero_hpz_partition_size", "gathers_cast", "quantised_bits")
+    for name in (
+        "tensor",
+        "pipeline",
+        "sequence",
+        "context",
+        "expert",
+        "zero_hpz_partition_size",
+        "gathers_cast",
+        "quantised_bits",
+    )
 }
 GATHERING_LIMITS["offload_param"] = LIMITS["offload_param"]
 

@@ -99,6 +99,8 @@ LIMITS = {
         1, because=f"{WHOLE}; DeepSpeed runs stages 2 and 3 in no pipeline, and stage 1 in one is not modelled"
     ),
     "sequence": Limit(1, because="sequences are not divided here; choose an engine that does, such as fsdp2"),
+    "context": Limit(1, because="sequences are not divided here; choose an engine that does, such as megatron"),
+    "expert": Limit(1, because="experts are not dealt out here; choose an engine that does, such as megatron"),
     "zero_hpz_partition_size": Limit(divides="data", because="secondary shards are over groups of as many ranks"),
     "gathers_cast": AS_STORED,
     "trains_parts": PARTS,

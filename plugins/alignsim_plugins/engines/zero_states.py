@@ -9,7 +9,7 @@ from alignsim_plugins.engines.states import NO_ADAPTERS
 from alignsim_plugins.engines.zero_stages import CONFIG, DEEPSPEED
 
 
-@term("byte", per={"role"}, resource="device", live=resident, source=f"{DEEPSPEED}/partition_parameters.py, Init")
+@term("byte", per={"role"}, resource="allocated", live=resident, source=f"{DEEPSPEED}/partition_parameters.py, Init")
 def held_weights(weights: Any, weight_shards: Any, offload_param: Any, adapter_weights: Any = NO_ADAPTERS) -> Any:
     """Weights, and those of adapters: whole, or in stage 3 this rank's shards, unless these wait on the host."""
     return (1 - offload_param) * (weights + adapter_weights) / weight_shards
@@ -55,7 +55,7 @@ def persistent_parameters(
     )
 
 
-@term("byte", per={"role"}, resource="device", live=resident, source=f"{DEEPSPEED}/stage3.py: persistent_parameters")
+@term("byte", per={"role"}, resource="allocated", live=resident, source=f"{DEEPSPEED}/stage3.py: persistent_parameters")
 def persistent_weights(persistent_parameters: Any, weight_bytes: Any) -> Any:
     """Those, whole, beside their shards."""
     return persistent_parameters * weight_bytes
@@ -71,7 +71,7 @@ def stepped_bytes(moment_bytes: Any) -> Any:
     "byte",
     per={"role"},
     during={"train"},
-    resource="device",
+    resource="allocated",
     live=resident,
     source=f"{DEEPSPEED}/stage_1_and_2.py: single_partition_of_fp32_groups; stage3.py: fp32_partitioned_groups_flat",
 )
@@ -86,7 +86,7 @@ def held_master_weights(
     "byte",
     per={"role"},
     during={"train"},
-    resource="device",
+    resource="allocated",
     live=resident & after("optimizer_step"),
     source="torch/optim: state is made in the first step",
 )

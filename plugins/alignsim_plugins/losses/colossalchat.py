@@ -21,7 +21,7 @@ COUNTED = "live storages of its operations counted on the meta device, torch 2.1
     "byte",
     per={"role"},
     during={"train", "infer"},
-    resource="device",
+    resource="allocated",
     live=resident & after("loss"),
     source=f"{SOURCE}: variables of the loops",
 )

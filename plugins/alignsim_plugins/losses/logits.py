@@ -10,13 +10,16 @@ from alignsim_plugins.elements import BF16, FP32, TRACES
 PROMPT = Const(
     0, "token", source="nothing is said of prompts: every token may be a completion's", limit=Limit(whole=True)
 )
+WHOLE = Const(1, source="nothing is said of ranks that share a sequence: every rank has all of it")
 CONVERTED = f"accelerate 1.15: utils/operations.py, convert_outputs_to_fp32; {TRACES}"
 
 
 @term("token", per={"role"}, source="rows x (sequence - prompt)")
-def completion_tokens(rows: Any, sequence_tokens: Any, tokens: Any, prompt_tokens: Any = PROMPT) -> Any:
-    """Tokens after the prompts; a rank that shares sequences may have no others."""
-    return maths.minimum(tokens, rows * (sequence_tokens - prompt_tokens))
+def completion_tokens(
+    rows: Any, sequence_tokens: Any, tokens: Any, prompt_tokens: Any = PROMPT, context: Any = WHOLE
+) -> Any:
+    """Tokens after the prompts; a rank that shares sequences may have no others, or has an even part of them."""
+    return maths.minimum(tokens, rows * (sequence_tokens - prompt_tokens / context))
 
 
 @term("token", per={"role"}, source="logits and labels are shifted by one")

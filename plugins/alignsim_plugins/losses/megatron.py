@@ -19,6 +19,15 @@ MEGATRON = coefficients(
     backward=(6, 4),
     source=f"{FILE}; {MEASURED}; 32-bit logits: without the 16-bit ones",
 )
+MEGATRON_TE = coefficients(
+    "megatron-te-cross-entropy",
+    forward=(2, 4),
+    held=(2, 4),
+    backward=(2, 4),
+    kinds={ANSWERS, CROSS_ENTROPY, PAIRS, TOKENS},
+    source="Megatron-LM: cross_entropy_fusion_impl te; TransformerEngine: common/triton/cross_entropy.py, the gradient "
+    "takes the place of the logits",
+)
 MEGATRON_ENTROPY = coefficients(
     "verl-megatron-b178a3c-entropy",
     kinds={TOKENS},
@@ -40,6 +49,7 @@ MEGATRON_ENTROPY = coefficients(
 
 @hookimpl
 def alignsim_components() -> Iterator[Component]:
-    """Offer Megatron's cross-entropy, and verl's entropy beside it."""
+    """Offer Megatron's cross-entropy, TransformerEngine's, and verl's entropy beside Megatron's."""
     yield MEGATRON
+    yield MEGATRON_TE
     yield MEGATRON_ENTROPY

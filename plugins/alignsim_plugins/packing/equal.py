@@ -36,7 +36,11 @@ EQUAL = Component(
     name="equal",
     slot=PACKING,
     terms=(rows, tokens, row_tokens),
-    defaults={"padded": Const(0, source=SOURCE), "packed": Const(0, source=SOURCE)},
+    defaults={
+        "padded": Const(0, source=SOURCE),
+        "packed": Const(0, source=SOURCE),
+        "varying_shapes": Const(0, source=SOURCE),
+    },
     limits={"sequence": WHOLE_ROWS},
     source=SOURCE,
 )

@@ -18,9 +18,9 @@ WHOLE_MODEL = Limit(
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def saved_activations(residual_bytes: Any, hidden: Any, reached_layers: Any, tokens: Any) -> Any:
+def saved_activations(checkpoint_saved: Any, reached_layers: Any, tokens: Any) -> Any:
     """The input of every layer that backward reaches."""
-    return residual_bytes * hidden * reached_layers * tokens
+    return checkpoint_saved * reached_layers * tokens
 
 
 FULL = Component(

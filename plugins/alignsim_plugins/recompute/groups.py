@@ -15,9 +15,9 @@ SOURCE = "Chen et al. 2016, section 4; Megatron-LM: recompute_method='uniform', 
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def saved_activations(residual_bytes: Any, hidden: Any, reached_layers: Any, layers_per_group: Any, tokens: Any) -> Any:
+def saved_activations(checkpoint_saved: Any, reached_layers: Any, layers_per_group: Any, tokens: Any) -> Any:
     """The input of every group of layers."""
-    return residual_bytes * hidden * maths.ceil(reached_layers / layers_per_group) * tokens
+    return checkpoint_saved * maths.ceil(reached_layers / layers_per_group) * tokens
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)

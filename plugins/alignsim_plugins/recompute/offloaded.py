@@ -14,11 +14,9 @@ SOURCE = "unsloth: gradient_checkpointing.py, hidden states copied to pinned mem
 
 
 @term("byte", per={"role"}, during={"train"}, source=SOURCE)
-def saved_activations(
-    residual_bytes: Any, hidden: Any, reached_layers: Any, layers_on_their_way: Any, tokens: Any
-) -> Any:
+def saved_activations(checkpoint_saved: Any, reached_layers: Any, layers_on_their_way: Any, tokens: Any) -> Any:
     """Inputs of layers that are being copied, or were fetched ahead."""
-    return residual_bytes * hidden * maths.minimum(reached_layers, layers_on_their_way) * tokens
+    return checkpoint_saved * maths.minimum(reached_layers, layers_on_their_way) * tokens
 
 
 @term(
@@ -29,9 +27,9 @@ def saved_activations(
     live=span("forward_layers", "backward_first_layer"),
     source=SOURCE,
 )
-def checkpoints_on_host(residual_bytes: Any, hidden: Any, reached_layers: Any, tokens: Any) -> Any:
+def checkpoints_on_host(checkpoint_saved: Any, reached_layers: Any, tokens: Any) -> Any:
     """The input of every layer that backward reaches, in pinned memory."""
-    return residual_bytes * hidden * reached_layers * tokens
+    return checkpoint_saved * reached_layers * tokens
 
 
 OFFLOADED = Component(

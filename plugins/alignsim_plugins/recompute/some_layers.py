@@ -37,15 +37,14 @@ def saved_activations(
     recomputed_share: Any,
     recomputes: Any,
     reached_layers: Any,
-    residual_bytes: Any,
-    hidden: Any,
+    checkpoint_saved: Any,
     layer_saved: Any,
     first_layer_unsaved: Any,
     tokens: Any,
 ) -> Any:
     """The input of those layers, and all that the others keep."""
     return (
-        recomputed_share * reached_layers * residual_bytes * hidden
+        recomputed_share * reached_layers * checkpoint_saved
         + (1 - recomputed_share) * reached_layers * layer_saved
         - (1 - recomputes) * first_layer_unsaved
     ) * tokens

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from alignsim import Resource, hookimpl
 
 HOST_MEMORY = Resource(
-    name="host", unit="byte", about="memory of the host for one rank: the largest, over all instants, of what is held"
+    name="host",
+    unit="byte",
+    capacity=("host_memory_per_rank",),
+    about="memory of the host for one rank: the largest, over all instants, of what is held",
 )
 
 

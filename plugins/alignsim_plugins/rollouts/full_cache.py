@@ -13,7 +13,7 @@ from alignsim_plugins.rollouts.slot import ROLLOUT
 SOURCE = "the reference case: cache / (tensor x pipeline)"
 
 
-@term("byte", per={"role"}, during={"generate"}, resource="device", live=while_("generate"), source=SOURCE)
+@term("byte", per={"role"}, during={"generate"}, resource="allocated", live=while_("generate"), source=SOURCE)
 def kv_cache_per_device(kv_cache: Any, model_parallel_devices: Any) -> Any:
     """An even share of the cache, as if key and value heads could be divided at will."""
     return kv_cache / model_parallel_devices

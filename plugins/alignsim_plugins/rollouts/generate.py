@@ -24,7 +24,7 @@ SCORES = Const(
     limit=Limit(2, whole=True),
 )
 
-generated = partial(term, "byte", per=("role",), during=("generate",), resource="device")
+generated = partial(term, "byte", per=("role",), during=("generate",), resource="allocated")
 """``@generated(live=...)``: device memory of a role that generates."""
 
 

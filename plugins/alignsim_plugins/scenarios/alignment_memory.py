@@ -36,7 +36,7 @@ from alignsim_plugins.engines.model_state import MODEL_STATE
 from alignsim_plugins.optimizers.adamw_fused import ADAMW_FUSED
 from alignsim_plugins.optimizers.moments import moment_bytes
 from alignsim_plugins.precisions.bf16_master import BF16_MASTER
-from alignsim_plugins.resources.device_memory import DEVICE_MEMORY
+from alignsim_plugins.resources.device_memory import ALLOCATED
 from alignsim_plugins.rollouts.full_cache import FULL_CACHE
 from alignsim_plugins.rollouts.kv_cache import kv_elements_per_token
 from alignsim_plugins.scenarios.alignment_memory_terms import MIN_DEVICES, OUTPUT_TERMS, PATHS
@@ -133,7 +133,7 @@ class AlignmentMemoryScenario(Question):
             terms=(*PARAMETER_TERMS, *WIDTHS, *MODEL_STATE, moment_bytes, kv_elements_per_token, *wanted),
             components={role: _needed(PPO, role, fillings) for role in PPO.roles},
             models={role: model.name for role, model in models.items()},
-            resources={DEVICE_MEMORY.name: DEVICE_MEMORY},
+            resources={ALLOCATED.name: ALLOCATED},
             facts=facts,
         )
 
@@ -143,6 +143,8 @@ class AlignmentMemoryScenario(Question):
 
     def as_run(self, *, algorithm: Algorithm | str = "PPO", accelerator: Accelerator | str | None = None) -> Scenario:
         """Return the same set-up as an ordinary run, whose answer has phases: the memory of one device over time.
+
+        It is held against the memory of the accelerator, if one is named; else against ``device_memory``.
 
         Raises:
             UnknownName: no such algorithm or accelerator.
@@ -159,6 +161,7 @@ class AlignmentMemoryScenario(Question):
             layout=Layout(tensor=self.tp_size, pipeline=self.pp_size, data=self.dp_size),
             components=components,
             batch=self._batch,
+            givens={} if accelerator or self.device_memory is None else {"@gpus.usable_memory": self.device_memory},
             registry=self.registry,
         )
 

@@ -156,7 +156,7 @@ def predicted(trace: Trace) -> dict[str, float]:
         later = _phases(again)
         role = TRAINS[trace.settings["algo"]]
         found |= {phase: later[first] for phase, first in SECOND.items()}
-        end = again.value(f"update:{role}/backward_end.device")
+        end = again.value(f"update:{role}/backward_end.allocated")
         found["bwd_end2"] = end - again.value(f"update:{role}.gradients_at_the_end")
         if "ref_forward" in found:  # the phases' names in a trace cover the second micro-batch as well
             found["ref_forward"] = max(found["ref_forward"], later["ref_forward"])
@@ -170,7 +170,7 @@ def _phases(run: Result) -> dict[str, float]:
     table = {**(PHASES["SFT"] if family in ("DPO", "GRPO") else {}), **PHASES[family]}
     roles = run.graph.parts.algorithm.roles
     return {
-        phase: max(run.value(f"{where}:{role}/{m}.device") for where, role, ms in places for m in ms)
+        phase: max(run.value(f"{where}:{role}/{m}.allocated") for where, role, ms in places for m in ms)
         for phase, places in table.items()
         if all(role in roles for _, role, _ in places)
     }
@@ -193,7 +193,7 @@ def _load(run: Result) -> float:
 def _first_step(run: Result, trace: Trace) -> float:
     role = TRAINS[trace.settings["algo"]]
     joint = trace.settings["algo"] == "ppo"
-    event = f"update:{'critic' if joint else role}/optimizer_step.device"
+    event = f"update:{'critic' if joint else role}/optimizer_step.allocated"
     absent = [f"{r}.held_inputs" for r in ("policy", "critic", "reward")]
     absent += [f"update:{role}.{name}" for name in KEPT]
     cast = trace.settings["scheme"] == "bf16_master" and trace.settings["optim"] != "adamw_foreach"
@@ -207,7 +207,9 @@ def _grown(run: Result) -> float:
     tokens = run.value("rollout_tokens") - 2
     grown = run.scenario.using(rollout_tokens=int(tokens)).result
     made_twice = grown.value("policy.cached_token") * run.value("rollout_sequences") * tokens
-    peak: float = grown.value("generate:policy/decode.device") - grown.value("policy.decode_working_set") + made_twice
+    peak: float = (
+        grown.value("generate:policy/decode.allocated") - grown.value("policy.decode_working_set") + made_twice
+    )
     return peak
 
 

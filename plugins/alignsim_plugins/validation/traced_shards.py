@@ -86,7 +86,7 @@ def predicted(trace: Trace) -> dict[str, float]:
     run = scenario(trace).result
 
     def most(role: str, moments: tuple[str, ...]) -> float:
-        values: list[float] = [run.value(f"update:{role}/{moment}.device") for moment in moments]
+        values: list[float] = [run.value(f"update:{role}/{moment}.allocated") for moment in moments]
         return max(values)
 
     left = run.values.get("reference.left_gathered", 0.0)
@@ -103,5 +103,5 @@ def predicted(trace: Trace) -> dict[str, float]:
 
 def between(run: Result) -> float:
     """Return what is held when the reference's forward is done and the policy's backward not begun."""
-    event = next(b for b in run.bindings("update:device") if b.event == "update:reference/forward_head")
+    event = next(b for b in run.bindings("update:allocated") if b.event == "update:reference/forward_head")
     return sum(value for path, value in event.terms if not path.startswith("update:reference."))

@@ -26,7 +26,7 @@ def test_an_explanation_as_json(alignsim):
 
 def test_the_whole_answer_is_explained_without_a_path(alignsim):
     assert alignsim("explain").out == alignsim("explain", REFERENCE).out == alignsim("explain", "ppo_total").out
-    assert alignsim("explain", "--algorithm", "DPO", "--depth", "0").out.startswith("device = 36.671 GiB")
+    assert alignsim("explain", "--algorithm", "DPO", "--depth", "0").out.startswith("allocated = 36.671 GiB")
 
 
 def test_a_path_that_is_none(alignsim):

@@ -41,9 +41,12 @@ def test_a_run_of_ones_own_is_an_ordinary_scenario(alignsim):
     done = alignsim("run", *DPO, *chosen(), "--json")
     assert done.status == 0
     told = done.json
-    assert told["peak"]["expected"] == OWN.result.value("device")
+    assert told["peak"]["expected"] == OWN.result.value("allocated")
     assert told["binding"] == OWN.result.binding.to_dict()
-    assert told["capacity"]["value"] == pytest.approx(79.1 * 2**30, rel=1e-4)
+    (judged,) = told["verdict"]["judged"]
+    assert judged["least"] == pytest.approx(79.1 * 2**30, rel=1e-4)
+    assert judged["expected"] == told["figures"]["device"]["expected"] == OWN.result.value("device")
+    assert told["figures"]["allocated"] | told["peak"] == told["figures"]["allocated"]
 
 
 def test_the_answer_says_when_and_what_of(alignsim):
@@ -54,8 +57,11 @@ def test_the_answer_says_when_and_what_of(alignsim):
     assert "\nAt update:policy/backward_first_layer\n" in done.out
     assert re.search(r"^policy\.held_optimizer_state +29\.915 GiB  What the optimizer keeps", done.out, re.MULTILINE)
     assert "accumulated_gradients" not in done.out
-    assert "fits so far: 75.671 GiB" in done.out
-    assert "Left out\nthe device's context" in done.out
+    assert "\nclose call: device 76.907 GiB (75.981 GiB to 93.906 GiB) of 79.188 GiB (79.100 GiB at least)" in done.out
+    assert "\nlengths: sequence tokens 2,048, prompt tokens 512, taken as configured" in done.out
+    assert re.search(r"^device +76\.907 GiB  75\.981 GiB to 93\.906 GiB  update:", done.out, re.MULTILINE)
+    assert re.search(r"^varying_fragmentation +-774\.868 MiB +\+16\.648 GiB", done.out, re.MULTILINE)
+    assert "Left out\nother programs on the device" in done.out
 
 
 def test_from_instant_to_instant(alignsim):
@@ -72,7 +78,7 @@ def test_numbers_and_components_of_one_role(alignsim):
     large = alignsim("run", *flags, "--set", "policy.lora_rank=256", "--json").json["peak"]["expected"]
     assert small < large
     steps = alignsim("run", *DPO, *chosen(), "--accumulation-steps", "2", "--json").json["peak"]["expected"]
-    assert steps > OWN.result.value("device")
+    assert steps > OWN.result.value("allocated")
 
 
 def test_critic_and_reward_have_a_scalar_head(alignsim):
@@ -126,9 +132,28 @@ def test_numbers_keep_their_units():
     assert pairs("set", ["a = b"], "a=1") == {"a": "b"}
 
 
+def test_a_close_call_warns_and_is_no_where_one_is_strict(alignsim):
+    loose, strict = (alignsim("run", *DPO, *chosen(), *flags) for flags in ((), ("--strict",)))
+    assert (loose.status, strict.status) == (0, 1)
+    assert "warning: close call" in loose.err
+    assert loose.out == strict.out
+    sure = alignsim("run", *DPO, *chosen(), "--strict", "--set", "fixed_costs=0")
+    assert (sure.status, sure.err) == (0, "")
+    assert "\nfits: device 75.671 GiB of 79.188 GiB (79.100 GiB at least), set at update:policy/back" in sure.out
+
+
 def test_what_is_not_counted_is_told():
     (line,) = OWN.left_out
-    assert line.startswith("the device's context, ")
+    assert line.startswith("other programs on the device")
     rest = {"engine": "even-split", "precision": "bf16-master", "optimizer": "adamw-fused", "adapter": "full"}
     empty = OWN.using(components={**rest, "*": "none"})
     assert empty.left_out[-1].startswith("whatever these slots stand for, as nothing fills them: attention, ")
+
+
+def test_a_machine_says_how_much_memory_its_host_has(alignsim):
+    flags = ("run", "--algorithm", "SFT", "--policy", "Llama-3.2-1B", "--gpus", "1xHGX-H100-8", *BATCH)
+    told = alignsim(*flags, *chosen(recompute="offloaded", loss="cross-entropy", engine="ddp"), "--json").json
+    judged = {each["resource"]: each for each in told["verdict"]["judged"]}
+    assert set(judged) == {"device", "host"}
+    assert judged["host"]["usual"] == 2e12 / 8
+    assert 0 < judged["host"]["expected"] < judged["host"]["usual"]

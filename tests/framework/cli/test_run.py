@@ -69,11 +69,12 @@ def test_an_algorithm_is_answered_in_phases(alignsim):
     done = alignsim("run", "--algorithm", "ppo")
     assert done.status == 0
     assert re.search(r"^rollout +45\.981 GiB +49\.372 GB  rollout:policy/prefill", done.out, re.MULTILINE)
-    assert "fits so far: 45.981 GiB (49.3719 GB) of the 74.506 GiB (80 GB) of a device" in done.out
+    assert "fits so far: device 48.397 GiB (47.575 GiB to 60.322 GiB) of 74.506 GiB, set at rollout" in done.out
     told = alignsim("run", "--algorithm", "DPO", "--gpus", "32xH100-SXM5-80GB", "--json").json
-    assert told["schema"] == "alignsim.result/1"
+    assert told["schema"] == "alignsim.result/2"
     assert list(told["phases"]) == ["init", "update"]
-    assert told["capacity"]["value"] == pytest.approx(79.1 * 2**30, rel=1e-4)
+    assert told["verdict"]["judged"][0]["least"] == pytest.approx(79.1 * 2**30, rel=1e-4)
+    assert list(told["figures"]) == ["allocated", "reserved", "device"]
 
 
 def test_an_answer_that_is_no_ends_with_1(alignsim):
@@ -85,7 +86,7 @@ def test_an_answer_that_is_no_ends_with_1(alignsim):
     assert (told.status, told.err, told.json["fits"]) == (1, "", False)
     phases = alignsim(*small, "--algorithm", "DPO")
     assert phases.status == 1
-    assert "does not fit: 1,173.466 GiB (1,260 GB) on one device, which has 74.506 GiB (80 GB)" in phases.out
+    assert "\ndoes not fit: device 1.158 TiB (1.146 TiB to 1.411 TiB) of 74.506 GiB, set at" in phases.out
     assert alignsim(*small, "--algorithm", "DPO", "--json").json["fits"] is False
 
 
@@ -143,7 +144,7 @@ def test_an_unknown_name_ends_with_3_and_a_suggestion(alignsim, words, suggested
 def test_a_run_of_a_plugin_takes_the_same_flags(alignsim, acme):
     told = alignsim("run", "AcmeDpo", "--plugin", acme, "--tensor", "2", "--policy", "Llama-2-13B", "--json").json
     assert told["peak"]["expected"] == 18 * 13_015_864_320 / 2
-    assert told["capacity"]["value"] == pytest.approx(79.1 * 2**30, rel=1e-4)
+    assert told["verdict"]["judged"][0]["least"] == pytest.approx(79.1 * 2**30, rel=1e-4)
     assert alignsim("run", "AcmeDpo", "--plugin", acme, "--gpus", "8xB200-SXM-180GB").status == 0
     done = alignsim("run", "AcmeDpo", "--plugin", acme, "--device-memory", "80 GB")
     assert done.status == 2

@@ -112,7 +112,7 @@ def test_states_and_peak_grow_with_rank(adapter):
     counts = [run.result.value("policy.thin_parameters") for run in runs]
     assert counts == [counts[0], 2 * counts[0], 4 * counts[0]]
     states = [run.result.value("policy.optimizer_state") for run in runs]
-    peaks = [run.result.value("device") for run in runs]
+    peaks = [run.result.value("allocated") for run in runs]
     assert states == sorted(states)
     assert peaks == sorted(set(peaks))
 

@@ -30,7 +30,7 @@ def run(algorithm, loss, models=None, **changes):
 
 def test_a_reference_runs_on_top_of_the_policy():
     result = run("DPO", "trl-dpo")
-    on_top = result.value("update:reference/loss.device") - result.value("update:reference.inferred_logits_at_loss")
+    on_top = result.value("update:reference/loss.allocated") - result.value("update:reference.inferred_logits_at_loss")
     assert on_top > result.value("policy.saved_activations") + result.value("update:policy.logits_held")
 
 
@@ -38,7 +38,7 @@ def test_a_reference_runs_on_top_of_the_policy():
     ("with_it", "without", "loss"), [("DPO", "DPO-No-Ref", "trl-dpo"), ("GRPO", "GRPO-No-KL", "trl-grpo")]
 )
 def test_without_a_reference_its_weights_are_not_there(with_it, without, loss):
-    saved = run(with_it, loss).value("device") - run(without, loss).value("device")
+    saved = run(with_it, loss).value("allocated") - run(without, loss).value("allocated")
     assert saved >= 2 * run(without, loss).value("{small}.parameters")
 
 
@@ -46,7 +46,7 @@ def test_a_reference_may_be_the_policy_with_its_adapters_switched_off():
     own = run("DPO", "trl-dpo", adapter="lora")
     same = run("DPO", "trl-dpo", adapter="lora", **{"reference.engine": "same-weights"})
     weights = own.value("reference.weights")
-    assert own.value("update:reference/loss.device") - same.value("update:reference/loss.device") == weights
+    assert own.value("update:reference/loss.allocated") - same.value("update:reference/loss.allocated") == weights
     assert same.value("update:reference.inferred_logits_at_loss") > 0
 
 
@@ -63,19 +63,19 @@ def test_ppo_trains_the_critic_after_the_policy():
     result = run("PPO", "trl-grpo", MODELS, **{"critic.loss": "score", "reward.loss": "score"})
     events = [e.moment for e in result.graph.parts.schedule.events if e.phase == "update" and e.lap == "steady"]
     assert events == 2 * events[:9]
-    assert result.value("update:critic/loss.device") < result.value("update:policy/loss.device")
+    assert result.value("update:critic/loss.allocated") < result.value("update:policy/loss.allocated")
 
 
 def test_trl_trains_both_as_one():
     apart = run("PPO", "trl-grpo", MODELS, **{"critic.loss": "score", "reward.loss": "score"})
     as_one = run("TRL-PPO", "trl-ppo", MODELS, **{"critic.loss": "trl-ppo-value", "reward.loss": "score"})
     held = as_one.value("critic.saved_activations") + as_one.value("policy.saved_activations")
-    assert as_one.value("update:policy/backward_loss.device") > held + apart.value("policy.weights") * 4
-    assert as_one.value("update:device") > apart.value("update:device")
+    assert as_one.value("update:policy/backward_loss.allocated") > held + apart.value("policy.weights") * 4
+    assert as_one.value("update:allocated") > apart.value("update:allocated")
 
 
 def test_gradients_wait_for_the_step_of_a_joint_optimizer():
     result = run("TRL-PPO", "trl-ppo", MODELS, **{"critic.loss": "trl-ppo-value", "reward.loss": "score"})
-    terms = {b.event: dict(b.terms) for b in result.bindings("update:device")}
+    terms = {b.event: dict(b.terms) for b in result.bindings("update:allocated")}
     last = terms["update:critic/backward_first_layer"]
     assert last["update:policy.gradients_before_the_step"] == result.value("policy.gradients")

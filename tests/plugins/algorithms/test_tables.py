@@ -141,7 +141,7 @@ def test_what_differs_from_a_table_is_a_role():
 def event_bytes(algorithm: str, loss: str, event: str, term: str) -> float:
     result = run(REGISTRY.algorithms[algorithm], loss).result
     phase = event.partition(":")[0]
-    (binding,) = (b for b in result.bindings(f"{phase}:device") if b.event == event)
+    (binding,) = (b for b in result.bindings(f"{phase}:allocated") if b.event == event)
     return float(dict(binding.terms).get(term, 0.0))
 
 

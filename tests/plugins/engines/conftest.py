@@ -47,7 +47,7 @@ class Run:
         self.result = self.scenario.result
 
     def at(self, moment, role="policy"):
-        return self.result.value(f"update:{role}/{moment}.device")
+        return self.result.value(f"update:{role}/{moment}.allocated")
 
     def held(self, name):
         for path in (f"policy.{name}", f"update:policy.{name}"):

@@ -73,7 +73,7 @@ def test_gradients_added_up_whole_are_in_the_format_that_they_are_made_in(run):
 def test_flat_gradients_of_original_parameters_outlive_the_step(run):
     shared = {"algorithm": "GRPO", "loss": "trl-grpo", "rollout": "none"}
     views, flat = (run("fsdp1", data=8, use_orig_params=original, **shared, **MIXED) for original in (1, 0))
-    score = "score:policy/forward_layers.device"
+    score = "score:policy/forward_layers.allocated"
     assert views.result.value(score) - flat.result.value(score) == views.held("gradients") / 8
     assert views.at("loss") == flat.at("loss")
 

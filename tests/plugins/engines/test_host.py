@@ -60,7 +60,7 @@ def test_a_swapped_reference_takes_the_place_of_the_policys_shards(run):
     shards = swapped.result.values["policy.held_weights"]
     assert beside.values["reference.held_weights"] == shards
     assert "reference.held_weights" not in swapped.result.values
-    assert swapped.result.value("update:device") == beside.value("update:device") - shards - beside.value(
+    assert swapped.result.value("update:allocated") == beside.value("update:allocated") - shards - beside.value(
         "reference.left_gathered"
     )
     waiting = swapped.using(resource="host").result
@@ -85,7 +85,7 @@ def test_states_go_to_the_host_between_the_phases_of_their_role(run, engine):
         **{"policy.offloads_parameters": 1, "policy.offloads_optimizer": 1},
     )
     states = stay.held("held_weights") + stay.held("held_optimizer_state")
-    score = "score:reference/forward_layers.device"
+    score = "score:reference/forward_layers.allocated"
     assert stay.result.value(score) - go.result.value(score) == pytest.approx(states)
     assert stay.at("forward_layers") == pytest.approx(go.at("forward_layers"))  # no lower a peak where it trains
     assert host(go).value("score:host") == pytest.approx(states)

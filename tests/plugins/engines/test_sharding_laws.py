@@ -135,10 +135,10 @@ def test_a_reference_stays_gathered_with_its_root(run):
     both = run("fsdp2", data=8, algorithm="DPO", loss="trl-dpo")
     left = both.result.value("reference.left_gathered")
     assert left == both.held("root_gathered") > 0
-    held = dict(both.result.bindings("update:device")[0].terms)
+    held = dict(both.result.bindings("update:allocated")[0].terms)
     assert held["reference.left_gathered"] == left
     for moment in both.moments:
-        event = next(b for b in both.result.bindings("update:device") if b.event == f"update:policy/{moment}")
+        event = next(b for b in both.result.bindings("update:allocated") if b.event == f"update:policy/{moment}")
         assert dict(event.terms)["reference.left_gathered"] == left
 
 

@@ -160,7 +160,7 @@ def test_one_number_says_the_stage(zero):
 def test_the_stage_may_be_swept(zero):
     rows = zero("zero").scenario.sweep({"policy.zero_stage": [1, 2, 3], "data": [8, 64, 8]})
     alone = [zero("zero-1", 8), zero("zero-2", 64), zero("zero-3", 8)]
-    assert rows.peak.tolist() == [found.result.value("device") for found in alone]
+    assert rows.peak.tolist() == [found.result.value("allocated") for found in alone]
 
 
 def test_roles_that_are_not_trained(zero):

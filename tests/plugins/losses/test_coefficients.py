@@ -48,7 +48,7 @@ def run(loss: Any, algorithm: str = "SFT", *, precision: str = "bf16", rows: int
 
 def words(result: Any, event: str, *names: str) -> float:
     """Return the bytes of the named terms at an event, per word."""
-    (binding,) = (b for b in result.bindings("update:device") if b.event == event)
+    (binding,) = (b for b in result.bindings("update:allocated") if b.event == event)
     at = {path.rpartition(".")[2]: size for path, size in binding.terms}
     return float(sum(at.get(name, 0.0) for name in names)) / VOCAB
 

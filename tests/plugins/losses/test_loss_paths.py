@@ -92,9 +92,9 @@ def test_ppo(precision, counted):
 
 def test_one_optimizer_steps_policy_and_value_model():
     result = joint(optimizer="adamw-foreach")
-    both, policy = (result.value(f"update:{role}/optimizer_step.device") for role in ("critic", "policy"))
+    both, policy = (result.value(f"update:{role}/optimizer_step.allocated") for role in ("critic", "policy"))
     assert both - policy == result.value("critic.step_memory") > 0
-    terms = {path for binding in result.bindings("update:device") for path, _ in binding.terms}
+    terms = {path for binding in result.bindings("update:allocated") for path, _ in binding.terms}
     assert {"update:policy.joint_step", "update:policy.kept_logits", "update:policy.kept_hidden_states"} <= terms
 
 
@@ -106,7 +106,7 @@ def test_the_joint_loss_path_is_refused_elsewhere():
 def test_a_fused_head_never_has_whole_logits():
     fused, whole = (run("SFT", loss, adapter="full") for loss in ("trl-fused", "cross-entropy"))
     assert fused.value("policy.logits_tile") == 4 * 16384 * ROWS * (TOKENS - PROMPT)
-    assert fused.value("update:policy/loss.device") < whole.value("update:policy/loss.device") / 2
+    assert fused.value("update:policy/loss.allocated") < whole.value("update:policy/loss.allocated") / 2
 
 
 def test_a_fused_head_counts_tokens_with_a_loss():

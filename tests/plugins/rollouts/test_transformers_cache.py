@@ -13,7 +13,7 @@ from alignsim_plugins.rollouts.transformers_cache import appended_keys, kv_cache
 
 SHAPE: dict[str, Any] = {"layers": 4, "hidden": 64, "heads": 4, "kv_heads": 2, "ffn": 192, "vocab": 1000}
 ONE_DEVICE: Any = {"precision": "bf16", "engine": "single-device", "rollout": "transformers-cache"}
-PREFILL, DECODE = "generate:policy/prefill.device", "generate:policy/decode.device"
+PREFILL, DECODE = "generate:policy/prefill.allocated", "generate:policy/decode.allocated"
 
 
 def generation(shape: dict[str, Any] | None = None, precision: str = "bf16", **givens: Any) -> Any:

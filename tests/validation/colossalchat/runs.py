@@ -42,4 +42,4 @@ def predicted() -> Iterator[tuple[Mapping[str, Any], float, str]]:
     for row in FIGURES["rows"]:
         if "left_out" not in row:
             result = scenario(row).result
-            yield row, float(result.value("device")) / 2**20, result.binding.event
+            yield row, float(result.value("allocated")) / 2**20, result.binding.event

@@ -56,7 +56,7 @@ def gib(row: Mapping[str, Any], bucket: float) -> float:
         batch=Batch(micro_batch=1, sequence_tokens=512, prompt_tokens=0),
         givens={"policy.reduce_bucket_size": bucket},
     ).result
-    found = run.value("device") if row["peak"] else sum(run.values[f"policy.{name}"] for name in STAYS)
+    found = run.value("allocated") if row["peak"] else sum(run.values[f"policy.{name}"] for name in STAYS)
     return float(found) / 2**30
 
 

@@ -65,7 +65,7 @@ def predicted(case: Mapping[str, Any]) -> dict[str, float]:
     """Return the peak of every phase, in bytes."""
     result = scenario(case).result
     return {
-        phase: max(float(result.value(f"update:policy/{moment}.device")) for moment in moments)
+        phase: max(float(result.value(f"update:policy/{moment}.allocated")) for moment in moments)
         for phase, moments in PHASES.items()
     }
 

@@ -59,7 +59,7 @@ def test_phases_as_measured(row):
     result = scenario(row["case"]).result
     role = result.graph.parts.algorithm.roles[0]
     told = {
-        phase: max(result.value(f"update:{role}/{moment}.device") for moment in moments)
+        phase: max(result.value(f"update:{role}/{moment}.allocated") for moment in moments)
         for phase, moments in MOMENTS.items()
     }
     close = dict.fromkeys(MOMENTS, CLOSE)

@@ -62,7 +62,7 @@ def of_a_token_and_word() -> float:
             components=ON_ONE_DEVICE,
             batch=Batch(micro_batch=1, sequence_tokens=tokens),
         )
-        return float(run.result.value("update:policy/backward_loss.device"))
+        return float(run.result.value("update:policy/backward_loss.allocated"))
 
     return (total(2000, 20) - total(2000, 10) - total(1000, 20) + total(1000, 10)) / (1000 * 10)
 

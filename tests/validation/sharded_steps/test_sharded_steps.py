@@ -62,7 +62,7 @@ def predicted(case):
         givens={"input_bytes": 8, **engines[s["engine"]]},
     )
     return {
-        phase: max(run.result.value(f"update:policy/{moment}.device") for moment in moments)
+        phase: max(run.result.value(f"update:policy/{moment}.allocated") for moment in moments)
         for phase, moments in MOMENTS.items()
     }
 

@@ -58,7 +58,7 @@ def predicted(case: Any) -> dict[str, float]:
         },
     )
     return {
-        phase: max(run.result.value(f"update:policy/{moment}.device") for moment in moments)
+        phase: max(run.result.value(f"update:policy/{moment}.allocated") for moment in moments)
         for phase, moments in MOMENTS.items()
     }
 

@@ -1,0 +1,1 @@
+"""The modelling code of Megatron-Core with TransformerEngine: fused, and divided over tensor and context ranks."""

@@ -1,0 +1,1 @@
+"""What a process takes of a device whatever it computes: contexts, workspaces, communicators, fragments."""

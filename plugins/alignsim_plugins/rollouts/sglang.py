@@ -1,0 +1,63 @@
+"""SGLang as a tenant: weights and pool take ``mem_fraction_static`` of what is free on the device when it starts.
+
+A forward's working set, graphs, the context and communicators come on top. Ways and names are those of vLLM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from alignsim import Component, Const, Tenant, Total, hookimpl, maths, term, while_
+from alignsim_plugins.rollouts.pool import POOL
+from alignsim_plugins.rollouts.server import SERVER
+from alignsim_plugins.rollouts.slot import ROLLOUT
+from alignsim_plugins.rollouts.vllm import NEVER_SLEEPING, OFFLOADING, SLEEPING
+
+SOURCE = "SGLang: srt/model_executor/model_runner.py, profile_max_num_token"
+
+DEFAULTS = {
+    "mem_fraction_static": Const(0.88, source="SGLang: server_args.py, mem_fraction_static of one tensor rank"),
+    "max_batched_tokens": Const(8192, "token", source="SGLang: server_args.py, chunked_prefill_size"),
+    "max_sequences": Const(256, "sequence", source="SGLang: a batch of decoding sequences"),
+    "kv_bytes": Const(2, "byte", source="16-bit keys and values (kv_cache_dtype='auto'); 1 for fp8"),
+    "varying_shapes": Const(0, source="SGLang: a pool of tokens that is made once"),
+}
+
+
+@term(
+    "byte",
+    per={"role"},
+    during={"generate"},
+    resource="allocated",
+    live=while_("generate", "served", "taking"),
+    fill=True,
+    source=SOURCE,
+)
+def kv_cache_per_device(
+    mem_fraction_static: Any, usable_memory: Any, served_weights: Any, in_use: Any = Total("device", at="load")
+) -> Any:
+    """What weights leave of the fraction of memory that is free before they are loaded."""
+    return maths.maximum(0, mem_fraction_static * (usable_memory - (in_use - served_weights)) - served_weights)
+
+
+@term("byte", per={"role"}, during={"generate"}, source=SOURCE)
+def kv_pool(kv_cache_per_device: Any) -> Any:
+    """The pool."""
+    return kv_cache_per_device
+
+
+TERMS = (*SERVER, kv_cache_per_device, kv_pool, *POOL)
+
+
+def component(name: str, brings: Tenant) -> Component:
+    """Return SGLang in one of its ways."""
+    return Component(name=name, slot=ROLLOUT, terms=TERMS, defaults=DEFAULTS, tenant=brings, source=SOURCE)
+
+
+@hookimpl
+def alignsim_components() -> Iterator[Component]:
+    """Offer SGLang, sleeping or not."""
+    yield component("sglang", SLEEPING)
+    yield component("sglang-offloading", OFFLOADING)
+    yield component("sglang-awake", NEVER_SLEEPING)

@@ -1,0 +1,1 @@
+"""How a trainer hands its weights to a rollout engine."""

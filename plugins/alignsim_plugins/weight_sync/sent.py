@@ -1,0 +1,70 @@
+"""The sending side: a sharded trainer gathers its parameters one by one, into a bucket, or all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from alignsim import Component, Const, at, hookimpl, term
+from alignsim_plugins.weight_sync.slot import WEIGHT_SYNC
+
+UNSHARDED = Const(1, "device", source="an engine that says nothing else holds whole weights")
+
+GIVES_BACK = at("sync")
+"""TRL, verl and OpenRLHF empty their allocator's cache before an engine wakes up."""
+
+
+@term(
+    "byte",
+    per={"role"},
+    during={"sync"},
+    resource="allocated",
+    live=at("sync"),
+    source="verl: fsdp_workers.py; TRL: vllm_generation.py; OpenRLHF: a parameter is gathered, copied and sent",
+)
+def sync_buffers(
+    largest_matrix: Any, weight_bytes: Any, sync_copies: Any, sync_bucket: Any, weight_shards: Any = UNSHARDED
+) -> Any:
+    """The largest parameter, whole, as stored, so many times; and a bucket of those that wait to be sent."""
+    return ((weight_shards > 1) + sync_copies) * largest_matrix * weight_bytes + sync_bucket
+
+
+@term(
+    "byte",
+    per={"role"},
+    during={"sync"},
+    resource="allocated",
+    live=at("sync"),
+    source="TRL: vllm_generation.py gathers all parameters to merge adapters into them; verl: collect_lora_params",
+    name="sync_buffers",
+)
+def whole_model(weights: Any, weight_shards: Any = UNSHARDED) -> Any:
+    """All weights, gathered."""
+    return (weight_shards > 1) * weights
+
+
+def _one_by_one(name: str, copies: int, bucket: str, source: str) -> Component:
+    defaults = {
+        "sync_copies": Const(copies, source=source),
+        "sync_bucket": Const(bucket, "byte", source=source),
+    }
+    return Component(
+        name=name, slot=WEIGHT_SYNC, terms=(sync_buffers,), defaults=defaults, releases=GIVES_BACK, source=source
+    )
+
+
+@hookimpl
+def alignsim_components() -> Iterator[Component]:
+    """Offer the ways of frameworks."""
+    yield _one_by_one(
+        "one-by-one", 0, "0 B", "TRL: trl/generation/vllm_generation.py, a full tensor for every parameter"
+    )
+    yield _one_by_one("one-by-one-copied", 1, "0 B", "OpenRLHF: a gathered parameter is cloned for CUDA IPC")
+    yield _one_by_one("bucketed", 0, "2 GiB", "verl: update_weights_bucket_megabytes=2048, full tensors are copied in")
+    yield Component(
+        name="whole-model",
+        slot=WEIGHT_SYNC,
+        terms=(whole_model,),
+        releases=GIVES_BACK,
+        source="TRL: PEFT under ZeRO-3, and verl: LoRA without layered_summon, gather the whole model",
+    )
