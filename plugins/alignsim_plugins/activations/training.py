@@ -191,6 +191,54 @@ def first_checkpoint(recomputes: Any, reached_layers: Any, residual_bytes: Any, 
     return recomputes * (reached_layers > 0) * residual_bytes * hidden * tokens
 
 
+@trained(live=at("backward_first_layer"))
+def leading_dense_layers(
+    dense_layers: Any,
+    expert_layers: Any,
+    reached_layers: Any,
+    layers: Any,
+    frozen_below: Any,
+    recomputes: Any,
+    norms_saved: Any,
+    qk_norms_saved: Any,
+    attention_kept: Any,
+    dense_saved: Any,
+    adapter_saved: Any,
+    residual_bytes: Any,
+    hidden: Any,
+    tokens: Any,
+    frozen: Any,
+    trained_of_layer: Any,
+    dense_layer_parameters: Any,
+    gradients_exist: Any,
+    gradient_bytes: Any,
+    gradient_shards: Any,
+) -> Any:
+    """What dense layers before the first one with experts keep, which is the larger: it comes while they still wait.
+
+    Their gradients are not there yet.
+    """
+    return (
+        (expert_layers > 0)
+        * (reached_layers >= layers)
+        * (frozen_below <= 0)
+        * dense_layers
+        * maths.maximum(
+            tokens
+            * maths.where(
+                recomputes > 0,
+                residual_bytes * hidden,
+                norms_saved + qk_norms_saved + attention_kept + dense_saved + adapter_saved,
+            )
+            - (1 - gradients_exist)
+            * gradient_bytes
+            / gradient_shards
+            * maths.where(frozen > 0, trained_of_layer, dense_layer_parameters),
+            0,
+        )
+    )
+
+
 TRAINING = (
     held_activations,
     rotary_tables_in_forward,
@@ -206,4 +254,5 @@ TRAINING = (
     last_layer_backward,
     first_layer_backward,
     first_checkpoint,
+    leading_dense_layers,
 )

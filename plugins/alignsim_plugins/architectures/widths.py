@@ -58,10 +58,23 @@ def embedding_matrix(vocab: Any, hidden: Any) -> Any:
     return vocab * hidden
 
 
-@term("parameter", per={"model"}, source=SOURCE)
-def qkv_parameters(hidden: Any, query_width: Any, key_width: Any, qkv_bias: Any) -> Any:
-    """Projections to query, key and value with their biases."""
-    return (hidden + qkv_bias) * (query_width + 2 * key_width)
+@term("parameter", per={"model"}, source=f"{SOURCE}; DeepSeek-AI 2024 (DeepSeek-V2), section 2.1")
+def qkv_parameters(
+    hidden: Any,
+    query_width: Any,
+    key_width: Any,
+    qkv_bias: Any,
+    kv_lora_rank: Any,
+    latent_attention_parameters: Any,
+    heads: Any,
+    v_head_dim: Any,
+) -> Any:
+    """Projections to query, key and value with their biases; of latent attention, all but the one out of it."""
+    return maths.where(
+        kv_lora_rank > 0,
+        latent_attention_parameters - heads * v_head_dim * hidden,
+        (hidden + qkv_bias) * (query_width + 2 * key_width),
+    )
 
 
 @term("parameter", per={"model"}, source=SOURCE)

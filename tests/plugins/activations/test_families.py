@@ -37,3 +37,15 @@ def test_experts_with_norms_of_queries():
     more = with_norms.result.value("policy.experts_backward") - without.result.value("policy.experts_backward")
     assert more == with_norms.result.value("policy.qk_norms_saved") > 0
     assert held(with_norms, "backward_first_layer") > held(without, "backward_first_layer")
+
+
+def test_leading_dense_layers_wait_while_the_first_with_experts_is_done():
+    shape = {"experts": 8, "experts_per_token": 2, "expert_ffn": 32, "dense_layers": 1}
+    run = small_run(shape, tokens=4096)
+    name = "update:policy.leading_dense_layers"
+    a_token = sum(run.result.value(f"policy.{part}") for part in ("norms_saved", "attention_kept", "dense_saved"))
+    gradients = 2 * run.result.value("{small}.dense_layer_parameters")
+    assert run.result.value(name) == 4096 * a_token - gradients > 0
+    assert small_run(shape, tokens=4096, recompute="full").result.value(name) == 4096 * 2 * 128 - gradients
+    assert small_run({**shape, "dense_layers": 0}, tokens=4096).result.value(name) == 0
+    assert small_run(shape, tokens=1).result.value(name) == 0, "gradients of a layer are more than what it keeps"

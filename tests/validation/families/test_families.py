@@ -1,4 +1,4 @@
-"""Steps of models of every family: the peak within 0.05 % for most, and within 2 % for all that are modelled."""
+"""Steps of models of every family: the peak within 0.05 %, but for a few whose causes are known."""
 
 from __future__ import annotations
 
@@ -20,16 +20,31 @@ def error(row):
     return max(found.values()) / max(measured.values()) - 1
 
 
+NORMS_AFTER = "norms after the blocks: less is held in front of them"
+LAYER_NORM = "a LayerNorm's backward needs less than the RMSNorm's that is predicted"
+BOUNDS = {
+    "GLM-4-9B-0414 sdpa 1024": (0.003, NORMS_AFTER),
+    "OLMo-2-7B eager 1024": (0.004, NORMS_AFTER),
+    "OLMo-2-7B sdpa 1024": (0.001, NORMS_AFTER),
+    "OPT-1.3B sdpa 1024": (0.01, LAYER_NORM),
+    "Gemma-2-2B eager 4096": (0.0025, "unknown; not so in rows within the window"),
+}
+"""Rows that are off by more than 0.05 %, and where."""
+
+
 @pytest.mark.parametrize("key", MODELLED)
-def test_the_peak_is_within_two_hundredths(key):
-    assert abs(error(MODELLED[key])) < 0.02
+def test_the_peak(key):
+    assert abs(error(MODELLED[key])) < BOUNDS.get(key, (5e-4, ""))[0]
+
+
+def test_only_what_is_off_has_a_bound_of_its_own():
+    assert set(BOUNDS) == {key for key in MODELLED if abs(error(MODELLED[key])) >= 5e-4}
 
 
 def test_most_are_exact():
     errors = [abs(error(row)) for row in MODELLED.values()]
     assert len(errors) >= 55
     assert median(errors) < 1e-4
-    assert sum(each < 5e-4 for each in errors) >= 0.8 * len(errors)
 
 
 @pytest.mark.parametrize("key", MODELLED)
