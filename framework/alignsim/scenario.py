@@ -196,11 +196,6 @@ class Scenario(Question):
                 if got > most:
                     message = f"must be at most {most}, the {of} of {model.name} for role {role!r}; got {got}"
                     yield Problem(f"layout.{degree}", message)
-            if model.heads % layout.sequence:
-                message = (
-                    f"must divide the {model.heads} heads of {model.name} for role {role!r}; got {layout.sequence}"
-                )
-                yield Problem("layout.sequence", message)
             other, known = named.setdefault(model.name, (role, model))
             if known != model:
                 message = f"is another model than that of {other!r}, but has the same name {model.name!r}"

@@ -48,9 +48,11 @@ def run(algorithm, **components):
 GOES_WITH = {
     "precision:bf16-gathered": {"engine": "fsdp2"},
     "engine:same-weights": {"adapter": "lora"},
+    "engine:fsdp1-same-weights": {"adapter": "lora", "engine": "fsdp1"},
     "engine:fsdp2-same-weights": {"adapter": "lora", "engine": "fsdp2"},
 }
-PLACES = {"engine:same-weights": "reference.engine", "engine:fsdp2-same-weights": "reference.engine"}
+SHARING = ("same-weights", "fsdp1-same-weights", "fsdp2-same-weights")
+PLACES = dict.fromkeys((f"engine:{name}" for name in SHARING), "reference.engine")
 
 
 def with_component(component):

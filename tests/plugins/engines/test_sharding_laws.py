@@ -156,12 +156,20 @@ def test_adapters_reduce_only_their_own(run):
     )
 
 
-def test_a_reference_on_the_same_weights_gathers_layers_and_holds_nothing(run):
-    shared = run("fsdp2", data=8, algorithm="DPO", loss="trl-dpo", adapter="lora").scenario
-    shared = shared.using(components={**shared.components, "reference.engine": "fsdp2-same-weights"})
+@pytest.mark.parametrize("engine", SHARDED)
+def test_a_reference_on_the_same_weights_gathers_layers_and_holds_nothing(run, engine):
+    apart = run(engine, data=8, algorithm="DPO", loss="trl-dpo", adapter="lora")
+    shared = apart.scenario.using(
+        components={**apart.scenario.components, "reference.engine": f"{engine}-same-weights"}
+    )
     values = shared.result.values
     assert not [path for path in values if path.startswith("reference.held_")]
     assert values["update:reference.gathered_in_inference"] > 0
+    spared = apart.result.value("reference.held_weights") + apart.result.value("reference.left_gathered")
+    for moment in ("loss", "backward_loss", "optimizer_step"):  # its shards, and the root that it would leave
+        whole, less = (found.value(f"update:policy/{moment}.device") for found in (apart.result, shared.result))
+        assert whole - less == pytest.approx(spared, rel=1e-9), moment
+    assert_lawful(shared)
 
 
 @pytest.mark.parametrize("engine", ["fsdp1", "fsdp2", "ddp", "single-device"])
