@@ -12,6 +12,7 @@ import subprocess
 import sys
 from contextlib import nullcontext
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ DEFAULTS: dict[str, Any] = {
     "view": False,
     "units": "layers",
     "reshard_root": None,
+    "ahead": False,
     "strategy": "FULL_SHARD",
     "prefetch": "BACKWARD_PRE",
     "use_orig_params": False,
@@ -68,6 +70,22 @@ CASES: list[dict[str, Any]] = [
     {"units": "embedding", "recompute": False, "batch": 2, "sequence": 128},
     {"reshard_root": True, "reduce_bytes": 0, "weight_bytes": 2},
     {"reshard_root": True, "units": "embedding", "steps": 3, "no_sync": True},
+    {"units": "head"},
+    {"units": "embedding, head"},
+    {"units": "embedding, head", "batch": 2, "sequence": 256},
+    {"units": "head", "batch": 2, "sequence": 256},
+    {"units": "embedding, head", "reshard_root": True},
+    {"units": "head", "reshard_root": True},
+    {"units": "embedding, head", "reshard": False},
+    {"ahead": True},
+    {"ahead": True, "batch": 2, "sequence": 256},
+    {"units": "embedding, head", "steps": 2},
+    {"units": "embedding, head", "steps": 3, "no_sync": True},
+    {"units": "embedding, head", "recompute": False, "batch": 2, "sequence": 128},
+    {"ahead": True, "recompute": False, "batch": 2, "sequence": 128},
+    {"units": "embedding, head", "weight_bytes": 2, "reduce_bytes": 0},
+    {"units": "embedding, head", "replicas": 2},
+    {"ahead": True, "reshard": False},
     {**FSDP1},
     {**FSDP1, "batch": 2, "sequence": 256},
     {**FSDP1, "batch": 2, "sequence": 256, "recompute": False, "world": 2},
@@ -130,12 +148,17 @@ def wrapped(model: Any, s: dict[str, Any]) -> Any:
             device_id=torch.device("cpu"),
         )
     policy = fsdp.MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=reduce)
-    units = list(model.model.layers)
-    if s["units"] == "embedding":
-        units.append(model.model.embed_tokens)
+    layers = list(model.model.layers)
+    units = [*layers, *([model.model.embed_tokens] if "embedding" in s["units"] else [])]
     for unit in units:
         fsdp.fully_shard(unit, mesh=mesh, mp_policy=policy, reshard_after_forward=s["reshard"])
+    if "head" in s["units"]:
+        fsdp.fully_shard([model.model.norm, model.lm_head], mesh=mesh, mp_policy=policy, reshard_after_forward=False)
     fsdp.fully_shard(model, mesh=mesh, mp_policy=policy, reshard_after_forward=s["reshard_root"])
+    if s["ahead"]:
+        for one, following in pairwise(layers):
+            one.set_modules_to_forward_prefetch([following])
+            following.set_modules_to_backward_prefetch([one])
     return model
 
 

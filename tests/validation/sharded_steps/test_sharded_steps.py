@@ -30,7 +30,9 @@ def predicted(case):
             "no_sync": float(s["no_sync"]),
             "reshard_after_forward": float(s["reshard"]),
             "reshards_root": float(s["reshard_root"] is True),
-            "wraps_embedding": float(s["units"] == "embedding"),
+            "wraps_embedding": float("embedding" in s["units"]),
+            "wraps_head": float("head" in s["units"]),
+            "gathers_next": float(s["ahead"]),
         },
         "fsdp1": {
             "reduce_bytes": s["reduce_bytes"],
