@@ -52,7 +52,7 @@ GOES_WITH = {
     "engine:fsdp2-same-weights": {"adapter": "lora", "engine": "fsdp2"},
 }
 SHARING = ("same-weights", "fsdp1-same-weights", "fsdp2-same-weights")
-PLACES = dict.fromkeys((f"engine:{name}" for name in SHARING), "reference.engine")
+PLACES = dict.fromkeys((f"engine:{name}" for name in (*SHARING, "fsdp2-one-unit")), "reference.engine")
 
 
 def with_component(component):

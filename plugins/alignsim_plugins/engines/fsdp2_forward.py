@@ -156,11 +156,14 @@ def gathered_in_inference(
     hidden: Any,
     tokens: Any,
 ) -> Any:
-    """The same instants without gradients: a layer computes, is gathered, or is the first to be gathered."""
+    """The same instants without gradients: a layer computes, is gathered, or is the first to be gathered.
+
+    While it is, there is what the one before it gave, and what the embedding did.
+    """
     return root_once + maths.maximum(
         reshard_after_forward * layer_gathered + (1 + gathers_next * (layers > 1)) * gather_output,
         maths.maximum(
-            reshard_after_forward * layer_gathered + 2 * gather_output,
+            reshard_after_forward * layer_gathered + 2 * gather_output + 2 * residual_bytes * hidden * tokens,
             maths.maximum(
                 (weight_shards > 1) * buffer_before_layers
                 + layer_gathered

@@ -20,6 +20,7 @@ FIGURES = Path(__file__).with_name("figures.json")
 SHAPE = {"layers": 6, "hidden": 256, "heads": 4, "kv_heads": 2, "ffn": 704, "vocab": 2048, "tied": False}
 DEFAULTS: dict[str, Any] = {
     "engine": "fsdp2",
+    "trained": True,
     "world": 8,
     "replicas": 1,
     "weight_bytes": 4,
@@ -86,6 +87,14 @@ CASES: list[dict[str, Any]] = [
     {"units": "embedding, head", "weight_bytes": 2, "reduce_bytes": 0},
     {"units": "embedding, head", "replicas": 2},
     {"ahead": True, "reshard": False},
+    {"trained": False, "units": "model", "reshard_root": True},
+    {"trained": False, "units": "model"},
+    {"trained": False, "units": "model", "reshard_root": True, "batch": 2, "sequence": 256},
+    {"trained": False},
+    {"trained": False, "reshard_root": True},
+    {"trained": False, "units": "embedding, head"},
+    {"trained": False, "ahead": True, "batch": 2, "sequence": 256},
+    {"trained": False, "units": "model", "reshard_root": True, "weight_bytes": 2, "reduce_bytes": 0},
     {**FSDP1},
     {**FSDP1, "batch": 2, "sequence": 256},
     {**FSDP1, "batch": 2, "sequence": 256, "recompute": False, "world": 2},
@@ -148,7 +157,7 @@ def wrapped(model: Any, s: dict[str, Any]) -> Any:
             device_id=torch.device("cpu"),
         )
     policy = fsdp.MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=reduce)
-    layers = list(model.model.layers)
+    layers = [] if s["units"] == "model" else list(model.model.layers)
     units = [*layers, *([model.model.embed_tokens] if "embedding" in s["units"] else [])]
     for unit in units:
         fsdp.fully_shard(unit, mesh=mesh, mp_policy=policy, reshard_after_forward=s["reshard"])
@@ -163,7 +172,10 @@ def wrapped(model: Any, s: dict[str, Any]) -> Any:
 
 
 def measure(case: dict[str, Any]) -> dict[str, int]:
-    """Return the most bytes live in forwards, backwards and the step of a second training step."""
+    """Return the most bytes live in forwards, backwards and the step of a second training step.
+
+    Of a model that is not trained, in two forwards without gradients.
+    """
     torch, dist = (import_module(name) for name in ("torch", "torch.distributed"))
     transformers = import_module("transformers")
     fake = import_module("torch.testing._internal.distributed.fake_pg")
@@ -231,6 +243,12 @@ def measure(case: dict[str, Any]) -> dict[str, int]:
         model = wrapped(model, s)
         optimizer = torch.optim.AdamW(model.parameters(), foreach=True)
         ids = torch.randint(0, SHAPE["vocab"], (s["batch"], s["sequence"]))
+        if not s["trained"]:
+            with torch.no_grad():
+                for _ in range(2):
+                    live.phase = "inference"
+                    model.eval()(input_ids=ids)
+            return live.peaks
         for measured in (False, True):
             for step in range(s["steps"]):
                 last = step == s["steps"] - 1 or not s["no_sync"]
