@@ -113,7 +113,7 @@ class _Finder:
         if not limit.names:
             return limit
         changed = {}
-        for end, none in (("least", None), ("most", None), ("divides", "")):
+        for end, none in (("least", None), ("most", None), ("divides", ""), ("fits", "")):
             name = getattr(limit, end)
             if isinstance(name, str) and name:
                 changed[end] = self.nearest(name, scope) or none

@@ -25,12 +25,15 @@ class Limit:
         least: the least that it may be; None if it may be negative.
         whole: it counts things.
         divides: the name of another number that must be a multiple of it.
+        fits: the name of another number that must be a multiple of it, or that it must be a multiple of.
         by: who asks, in words; filled in where it is composed.
 
     >>> [words for words, broken in Limit(4, least=1, whole=True).rules(4.5) if broken]
     ['must be a whole number', 'must be at most 4']
     >>> [words for words, broken in Limit(divides="heads").rules(3, {"heads": 8}) if broken]
     ['must divide heads, which is 8']
+    >>> [words for words, broken in Limit(fits="kv_heads").rules(6, {"kv_heads": 4}) if broken]
+    ['must divide kv_heads, which is 4, or be a multiple of it']
     """
 
     most: End = None
@@ -38,12 +41,13 @@ class Limit:
     least: End = attrs.field(default=0.0, kw_only=True)
     whole: bool = attrs.field(default=False, kw_only=True)
     divides: str = attrs.field(default="", kw_only=True)
+    fits: str = attrs.field(default="", kw_only=True)
     by: str = attrs.field(default="", kw_only=True)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The other numbers that it refers to."""
-        return tuple(end for end in (self.least, self.most, self.divides) if isinstance(end, str) and end)
+        return tuple(end for end in (self.least, self.most, self.divides, self.fits) if isinstance(end, str) and end)
 
     def rules(self, value: Any, others: Mapping[str, Any] | None = None) -> Iterator[tuple[str, Any]]:
         """Yield each rule in words, and whether a number breaks it; of arrays, row by row.
@@ -67,9 +71,11 @@ class Limit:
                 named = isinstance(end, str)
                 yield f"must be at {words} {_told(end, known)}", beyond & (limit != 0) if named else beyond
         if self.divides in known:
-            above = value > 0
-            rest = known[self.divides] % (value * above + (value <= 0))
-            yield f"must divide {_told(self.divides, known)}", (rest != 0) | (value <= 0)
+            yield f"must divide {_told(self.divides, known)}", _parts(value, known[self.divides])
+        if self.fits in known:
+            other = known[self.fits]
+            words = f"must divide {_told(self.fits, known)}, or be a multiple of it"
+            yield words, _parts(value, other) & _parts(other, value)
 
     def asks(self) -> str:
         """Return all of it in words, without the reason.
@@ -81,7 +87,9 @@ class Limit:
             return "0 or 1"
         told = ["whole"] * self.whole
         told += [f"at {w} {e}" if isinstance(e, str) else f"at {w} {e:g}" for w, e in self._ends if e is not None]
-        return ", ".join([*told, *([f"divides {self.divides}"] if self.divides else [])])
+        told += [f"divides {self.divides}"] if self.divides else []
+        told += [f"divides {self.fits} or is a multiple of it"] if self.fits else []
+        return ", ".join(told)
 
     @property
     def _ends(self) -> tuple[tuple[str, End], ...]:
@@ -91,6 +99,12 @@ class Limit:
         """Return a rule, who asks for it and why, and what there is instead."""
         told = f"{rule} {self.by}" if self.by else rule
         return f"{told}: {self.because}; got {got}" if self.because else f"{told}, got {got}"
+
+
+def _parts(value: Any, other: Any) -> Any:
+    """Whether a number does not divide another; nothing divides by 0 or less."""
+    above = value > 0
+    return (other % (value * above + (value <= 0)) != 0) | (value <= 0)
 
 
 def _told(end: float | str, known: Mapping[str, Any]) -> str:

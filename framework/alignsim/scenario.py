@@ -244,11 +244,9 @@ class Scenario(Question):
             if got > most:
                 message = f"must be at most {most}, the {of} of {model.name} for role {role!r}; got {got}"
                 yield Problem(f"{place}.{degree}", message)
-        for degree in ("tensor", "sequence"):
-            got = getattr(layout, degree)
-            if model.heads % got and (degree != "tensor" or got < model.heads):
-                message = f"must divide the {model.heads} heads of {model.name} for role {role!r}; got {got}"
-                yield Problem(f"{place}.{degree}", message)
+        if layout.tensor < model.heads and model.heads % layout.tensor:
+            message = f"must divide the {model.heads} heads of {model.name} for role {role!r}; got {layout.tensor}"
+            yield Problem(f"{place}.tensor", message)
 
     def _model(self, role: str) -> Architecture | None:
         seen: set[str] = set()

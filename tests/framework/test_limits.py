@@ -204,6 +204,18 @@ def test_a_sweep_and_one_run_agree_on_what_divides(replicas, data):
     assert told == [data % replicas > 0] * 2
 
 
+FITS = {"replicas": Limit(fits="data", because="heads are dealt out, or repeated")}
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(1, 40), st.integers(1, 40))
+def test_a_sweep_and_one_run_agree_on_what_fits(replicas, data):
+    case = small(numbers(FITS), layout=Layout(data=data))
+    told = [_told(lambda: case.with_givens({"a.replicas": replicas}).graph)]
+    told += [_told(lambda: case.sweep({"a.replicas": [replicas], "data": [data]}))]
+    assert told == [data % replicas > 0 and replicas % data > 0] * 2
+
+
 def _told(ask):
     try:
         ask()

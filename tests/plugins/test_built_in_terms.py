@@ -55,13 +55,13 @@ GOES_WITH = {
     "engine:megatron": {"layers": "megatron"},
     "layers:megatron": {"engine": "megatron"},
     "engine:same-weights": {"adapter": "lora"},
+    "engine:fsdp1-same-weights": {"adapter": "lora", "engine": "fsdp1"},
     "engine:fsdp2-same-weights": {"adapter": "lora", "engine": "fsdp2"},
     "engine:fsdp2-swapped-weights": {"engine": "fsdp2"},
     "engine:zero-3-same-weights": {"adapter": "lora", "engine": "zero-3"},
 }
-PLACES = {
-    f"engine:{name}-weights": "reference.engine" for name in ("same", "fsdp2-same", "fsdp2-swapped", "zero-3-same")
-}
+SHARING = ("same-weights", "fsdp1-same-weights", "fsdp2-same-weights", "fsdp2-swapped-weights", "zero-3-same-weights")
+PLACES = dict.fromkeys((f"engine:{name}" for name in (*SHARING, "fsdp2-one-unit")), "reference.engine")
 
 
 def with_component(component):

@@ -14,7 +14,7 @@ from alignsim.registry import Registry
 from alignsim.runs import ENDINGS, read_run
 
 REFERENCE = "Llama2_70B_PpoAlignment"
-FIELDS = {"tensor": "tp_size", "pipeline": "pp_size", "data": "dp_size"}
+FIELDS = {"tensor": "tp_size", "pipeline": "pp_size", "sequence": "sequence", "data": "dp_size"}
 MODELS = ("policy", "critic")
 
 
@@ -102,10 +102,10 @@ def _spread(devices: Devices, base: Any, given: dict[str, Any], notes: list[str]
     elif "device_memory" in _fields(base) and devices.memory is not None:
         given["device_memory"] = devices.memory
         notes.append(f"memory of a device: {devices.memory.source}")
-    tensor, pipeline = (given.get(flag, _degree(base, flag)) for flag in ("tensor", "pipeline"))
-    if tensor >= 1 and pipeline >= 1 and given.get("data", 1) >= 1:  # else the scenario says what is wrong with them
+    degrees = {flag: given.get(flag, _degree(base, flag)) for flag in ("tensor", "pipeline", "sequence")}
+    if min(*degrees.values(), given.get("data", 1)) >= 1:  # else the scenario says what is wrong with them
         try:
-            given["data"] = devices.replicas(tensor, pipeline, given.get("data"))
+            given["data"] = devices.replicas(**degrees, data=given.get("data"))
         except InvalidInput as error:
             yield from error.problems
 

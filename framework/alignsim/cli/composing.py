@@ -21,7 +21,7 @@ SIZES = tuple(field.name for field in attrs.fields(Batch) if field.name not in {
 OWN = (*CHOICES, *(size for size in SIZES if not size.startswith("rollout_")))
 """The flags that the reference case has nothing to do with: with one of them, a run is described."""
 
-DEGREES = ("tensor", "pipeline", "data")
+DEGREES = ("tensor", "pipeline", "sequence", "data")
 
 
 def pairs(flag: str, texts: Iterable[str], example: str) -> dict[str, str]:
@@ -78,8 +78,7 @@ def run_of(registry: Registry, flags: Mapping[str, Any], devices: Devices | None
     models: dict[str, Any] = dict(_models(registry, algorithm, given, notes))
     degrees = {name: given[name] for name in DEGREES if name in given}
     if devices is not None and all(degree >= 1 for degree in degrees.values()):
-        one = degrees.get("tensor", 1), degrees.get("pipeline", 1)
-        degrees["data"] = devices.replicas(*one, degrees.get("data"))
+        degrees["data"] = devices.replicas(**degrees)
     of = next(iter(models.values()), None)
     run = Scenario(
         name=f"{algorithm.name} of {registry.resolve('architectures', of).name}" if of else algorithm.name,

@@ -55,14 +55,14 @@ class Devices:
         least = "least " if device.usable_memory and known.low is not None else ""
         return Given(known.at("low"), "byte", source=f"{least}{which} of {device.name}: {known.source}")
 
-    def replicas(self, tensor: int, pipeline: int, data: int | None) -> int:
+    def replicas(self, tensor: int = 1, pipeline: int = 1, sequence: int = 1, data: int | None = None) -> int:
         """Return how many replicas of a model the devices hold.
 
         Raises:
             InvalidInput: they are not a whole number of replicas, or not as many as ``data`` says.
         """
-        one = tensor * pipeline
-        told = f"tensor {tensor} x pipeline {pipeline}"
+        one = tensor * pipeline * sequence
+        told = f"tensor {tensor} x pipeline {pipeline}" + (f" x sequence {sequence}" if sequence > 1 else "")
         if data is not None and one * data != self.count:
             layout = f"{told} x data {data} = {one * data} devices"
             raise InvalidInput(Problem("--gpus", f"{self.count} devices are named, but the layout has {layout}"))

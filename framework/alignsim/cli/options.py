@@ -69,6 +69,7 @@ _CASE: tuple[Decorator, ...] = (
     ),
     click.option("--tensor", type=int, metavar="N", help="Tensor-parallel ranks."),
     click.option("--pipeline", type=int, metavar="N", help="Pipeline stages."),
+    click.option("--sequence", type=int, metavar="N", help="Ranks that share the tokens of every sequence (Ulysses)."),
     click.option("--data", type=int, metavar="N", help="Data-parallel replicas."),
     click.option(
         "-c",

@@ -37,7 +37,9 @@ def asked(question: Any) -> str:
 
 def _laid_out(value: Any) -> str:
     degrees = [getattr(value, name, None) for name in ("tensor", "pipeline", "data")]
-    return short(value) if None in degrees else " x ".join(map(str, degrees))
+    ranks = getattr(value, "sequence", 1)
+    shared = f", sequences over {ranks}" if ranks != 1 else ""
+    return short(value) if None in degrees else " x ".join(map(str, degrees)) + shared
 
 
 def _sizes(batch: Batch) -> str:

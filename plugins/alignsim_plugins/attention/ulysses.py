@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, hookimpl, maths, term
+from alignsim import Component, Limit, hookimpl, maths, term
 from alignsim_plugins.attention.flash import NARROW
 from alignsim_plugins.attention.flash import SOURCE as KERNEL
 from alignsim_plugins.attention.slot import ATTENTION
@@ -19,11 +19,17 @@ SOURCE = (
     "Jacobs et al. 2023 (DeepSpeed-Ulysses), section 3; verl: models/transformers/monkey_patch.py, utils/ulysses.py"
 )
 
+DEALT_OUT = Limit(
+    divides="heads",
+    fits="kv_heads",
+    because="heads are dealt out to the ranks, and a key head is repeated for ranks that share it",
+)
+
 
 @term("", per={"role"}, source=f"{SOURCE}: key heads are repeated until every rank has one")
 def exchanged_key_width(key_width: Any, kv_heads: Any, sequence: Any) -> Any:
     """Elements of all key heads together, repeated where there are fewer than ranks."""
-    return key_width * maths.maximum(1, maths.floor(sequence / kv_heads))
+    return key_width * maths.maximum(1, sequence / kv_heads)
 
 
 @term("byte/token", per={"role"}, source=f"{KERNEL}; {SOURCE}")
@@ -59,7 +65,7 @@ ULYSSES = Component(
         for name, constant in ATTENTION.none.defaults.items()
         if name not in ("attention_saved", "attention_forward_work")
     },
-    limits={"compute_bytes": NARROW},
+    limits={"compute_bytes": NARROW, "sequence": DEALT_OUT},
     source=SOURCE,
     left_out=("exchanges of gradients in an attention's backward, which need less than the MLP's",),
 )

@@ -1,7 +1,8 @@
 """fully_shard on every layer and on the model (FSDP2): parameters, gradients and optimizer state in equal shards.
 
 A layer is gathered for its forward and for its backward; the root (embedding, last norm, head) from its forward to the
-end of its backward. An embedding may be a unit of its own (``wraps_embedding``). ``replicas`` makes the sharding
+end of its backward. The embedding may be a unit of its own (``wraps_embedding``), last norm and
+head another (``wraps_head``). ``replicas`` makes the sharding
 hybrid: ``data`` ranks are so many groups of equal shards.
 """
 
@@ -34,6 +35,8 @@ OPTIONS = {
     "reshard_after_forward": Const(1, source="torch: fully_shard(reshard_after_forward=True)", limit=SWITCH),
     "reshards_root": Const(0, source="torch: fully_shard(reshard_after_forward=None) on the model", limit=SWITCH),
     "wraps_embedding": Const(0, source="torch: fully_shard on layers and model alone", limit=SWITCH),
+    "wraps_head": Const(0, source="torch: fully_shard on layers and model alone", limit=SWITCH),
+    "gathers_next": Const(0, source="torch: no set_modules_to_forward_prefetch", limit=SWITCH),
 }
 TRAINING = {
     "reduce_bytes": Const(

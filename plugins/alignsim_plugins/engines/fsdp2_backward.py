@@ -11,6 +11,7 @@ from typing import Any
 
 from alignsim import at, maths, span, term
 from alignsim_plugins.activations.instants import trained
+from alignsim_plugins.elements import FP32
 from alignsim_plugins.engines.fsdp2_units import SOURCE
 
 NO_SYNC = "torch 2.13: FSDPParam.to_accumulated_grad_if_needed; set_requires_gradient_sync(False) before the last one"
@@ -38,6 +39,12 @@ def trained_of_root(frozen: Any, root_parameters: Any) -> Any:
 def trained_of_embedding(frozen: Any, wrapped_embedding: Any) -> Any:
     """Parameters of an embedding of its own that get gradients."""
     return maths.where(frozen > 0, 0, wrapped_embedding)
+
+
+@term("parameter", per={"role"}, during={"train"}, source=SOURCE)
+def trained_of_head(frozen: Any, wrapped_head: Any) -> Any:
+    """Parameters of a head of its own that get gradients."""
+    return maths.where(frozen > 0, 0, wrapped_head)
 
 
 @term("", per={"role"}, during={"train"}, source=NO_SYNC)
@@ -88,10 +95,64 @@ def reduced_layer(keeps_reduced: Any, reduction_bytes: Any, trained_of_layer: An
     return keeps_reduced * reduction_bytes * trained_of_layer / gradient_shards
 
 
-@trained(live=at("backward_loss", "backward_head"), source=SOURCE)
-def gathered_in_backward(root_gathered: Any, kept_gathered: Any, gather_output: Any, reshard_after_forward: Any) -> Any:
-    """The root, and the last layer's buffer: it is gathered ahead."""
-    return root_gathered + kept_gathered + reshard_after_forward * gather_output
+@term("byte", per={"role"}, during={"train"}, source=f"torch 2.13: FSDPParamGroup.post_backward; {SOURCE}")
+def reducing_head(accumulates_whole: Any, reduction_bytes: Any, trained_of_head: Any) -> Any:
+    """The gradients of a head of its own on their way, while the last layer computes."""
+    return (1 - accumulates_whole) * reduction_bytes * trained_of_head
+
+
+@term("byte", per={"role"}, during={"train"}, source=SOURCE)
+def done_head(
+    accumulation_steps: Any,
+    gradient_bytes: Any,
+    trained_of_head: Any,
+    gradient_shards: Any,
+    keeps_reduced: Any,
+    reduction_bytes: Any,
+) -> Any:
+    """What they leave: a new share, unless there was one before, and what replicas added up."""
+    return (
+        trained_of_head
+        / gradient_shards
+        * (maths.where(accumulation_steps > 1, 0, gradient_bytes) + keeps_reduced * reduction_bytes)
+    )
+
+
+@term("byte", per={"role"}, during={"train"}, source="torch 2.13: foreach_reduce frees gradients when they are copied")
+def joining_head(
+    accumulates_whole: Any,
+    made_gradient_bytes: Any,
+    reduction_bytes: Any,
+    reduced_bytes: Any,
+    trained_of_head: Any,
+    gradient_shards: Any,
+) -> Any:
+    """A head's gradients between the last norm's backward and the last layer's: copied, and then reduced, and cast."""
+    return (1 - accumulates_whole) * (
+        trained_of_head * (reduction_bytes + maths.maximum(made_gradient_bytes, reduced_bytes / gradient_shards))
+    )
+
+
+@trained(
+    live=at("backward_loss"), source="torch 2.13: FSDPParamGroup._backward_prefetch, by the unit that comes before"
+)
+def gathered_at_backward_loss(
+    root_gathered: Any, head_gathered: Any, kept_gathered: Any, gather_output: Any, reshard_after_forward: Any
+) -> Any:
+    """The root, and the last layer's buffer, gathered ahead; or a head of its own, which does that later."""
+    return (
+        root_gathered
+        + kept_gathered
+        + maths.where(head_gathered > 0, head_gathered, reshard_after_forward * gather_output)
+    )
+
+
+@trained(live=at("backward_head"), source=SOURCE)
+def gathered_in_backward(
+    root_gathered: Any, head_gathered: Any, kept_gathered: Any, gather_output: Any, reshard_after_forward: Any
+) -> Any:
+    """The root, a head of its own, and the last layer's buffer: it is gathered ahead."""
+    return root_gathered + head_gathered + kept_gathered + reshard_after_forward * gather_output
 
 
 @trained(live=at("backward_head"), source=SOURCE)
@@ -101,14 +162,22 @@ def made_head_gradient(head_gradient: Any) -> Any:
 
 
 @trained(live=span("backward_head", "backward_first_layer", without=("backward_head",)), source=SOURCE)
-def held_head_gradient(head_gradient: Any, gradients_exist: Any) -> Any:
-    """It is reduced with the root's others, at the end, unless it is added to one that exists."""
-    return maths.where(gradients_exist > 0, 0, head_gradient)
+def held_head_gradient(head_gradient: Any, gradients_exist: Any, wrapped_head: Any) -> Any:
+    """It is reduced with the root's others, at the end, unless it is added to one that exists or is a unit's own."""
+    return maths.where(gradients_exist + wrapped_head > 0, 0, head_gradient)
 
 
 @trained(live=at("backward_last_layer"), source=SOURCE)
 def gathered_in_last_layer(
     root_gathered: Any,
+    head_gathered: Any,
+    head_gradient: Any,
+    gradients_exist: Any,
+    reducing_head: Any,
+    done_head: Any,
+    joining_head: Any,
+    residual_bytes: Any,
+    hidden: Any,
     kept_gathered: Any,
     layer_gathered: Any,
     gather_output: Any,
@@ -123,15 +192,35 @@ def gathered_in_last_layer(
     layer_saved: Any,
     tokens: Any,
     last_layer_backward: Any,
+    fp32: Any = FP32,
 ) -> Any:
-    """The root, and the worst of: final norm, the last layer, and the one before with the last one's gradients."""
+    """The root, and the worst of: final norm, the last layer, and the one before with the last one's gradients.
+
+    With a head of its own, its gradients are reduced between the norm, which holds its input and five more in 32
+    bits, and the last layer.
+    """
     return root_gathered + maths.maximum(
-        kept_gathered + reshard_after_forward * gather_output,
+        kept_gathered
+        + reshard_after_forward * gather_output
+        + maths.maximum(
+            maths.where(
+                head_gathered > 0,
+                head_gathered
+                + maths.where(gradients_exist > 0, 0, head_gradient)
+                + (6 * hidden + 1) * fp32 * tokens
+                - last_layer_backward,
+                0,
+            ),
+            joining_head + residual_bytes * hidden * tokens - last_layer_backward,
+        ),
         backward_of_layer
         - maths.where(recomputes_last > 0, 0, layer_saved * tokens)
         - last_layer_backward
         + maths.maximum(
-            kept_gathered + reshard_after_forward * (layer_gathered + (layers > 1) * gather_output),
+            kept_gathered
+            + reshard_after_forward * (layer_gathered + (layers > 1) * gather_output)
+            + reducing_head
+            + done_head,
             (layers > 1)
             * (
                 kept_gathered * (layers - 1) / layers
@@ -139,6 +228,7 @@ def gathered_in_last_layer(
                 + reducing_layer
                 + layer_gradient_shard
                 + reduced_layer
+                + done_head
                 - saved_activations / layers
             ),
         ),
@@ -149,6 +239,7 @@ def gathered_in_last_layer(
 def gathered_in_first_layer(
     root_gathered: Any,
     embedding_gathered: Any,
+    done_head: Any,
     weight_shards: Any,
     kept_gathered: Any,
     layer_gathered: Any,
@@ -165,7 +256,7 @@ def gathered_in_first_layer(
 
     Where whole gradients were added up, these have shrunk by more, which is left out.
     """
-    return root_gathered + maths.maximum(
+    return (root_gathered + done_head) + maths.maximum(
         kept_gathered / layers
         + reshard_after_forward * layer_gathered
         + (weight_shards > 1) * embedding_gathered
@@ -290,6 +381,7 @@ BACKWARD = (
     reduction_bytes,
     trained_of_root,
     trained_of_embedding,
+    trained_of_head,
     accumulates_whole,
     gradients_exist,
     reducing_layer,
@@ -297,6 +389,10 @@ BACKWARD = (
     reduced_bytes,
     keeps_reduced,
     reduced_layer,
+    reducing_head,
+    done_head,
+    joining_head,
+    gathered_at_backward_loss,
     gathered_in_backward,
     made_head_gradient,
     held_head_gradient,

@@ -20,11 +20,33 @@ BUFFER = (
 generated = partial(term, "byte", per=("phase", "role"), during=("generate",), resource="allocated")
 
 
+@term("byte", per={"role"}, during={"train"}, source=f"{BUFFER}; FSDPModule.set_modules_to_forward_prefetch")
+def gathered_at_work(
+    layer_gathered: Any,
+    gather_output: Any,
+    reshard_after_forward: Any,
+    gathers_next: Any,
+    layers: Any,
+    kept_gathered: Any,
+    saved_activations: Any,
+) -> Any:
+    """While the last layer computes, or the one before it with the next one's buffer, less what it has not yet."""
+    return maths.maximum(
+        gather_output + reshard_after_forward * layer_gathered,
+        gathers_next
+        * (layers > 1)
+        * (2 * gather_output + reshard_after_forward * layer_gathered - (kept_gathered + saved_activations) / layers),
+    )
+
+
 @trained(live=at("forward_layers"), source=BUFFER)
 def gathered_in_forward(
     root_gathered: Any,
     embedding_gathered: Any,
     buffer_before_layers: Any,
+    head_gathered: Any,
+    last_buffer: Any,
+    gathered_at_work: Any,
     kept_gathered: Any,
     layer_gathered: Any,
     gather_output: Any,
@@ -40,14 +62,19 @@ def gathered_in_forward(
     hidden: Any,
     tokens: Any,
 ) -> Any:
-    """The root, and the worst of: final norm, last layer computing, last layer gathered, first layer gathered.
+    """The root, and the worst of: final norm, layers computing, a head of its own, last or first layer gathered.
 
     Each less what it has not yet of the activations that the last layer has.
     """
     return root_gathered + maths.maximum(
         kept_gathered
-        + gather_output
-        + maths.maximum(0, last_layer_forward - forward_working_set + reshard_after_forward * layer_gathered),
+        + maths.maximum(
+            maths.maximum(
+                head_gathered + last_buffer,
+                (head_gathered > 0) * (head_gathered + last_buffer + gather_output - forward_working_set),
+            ),
+            gathered_at_work + last_layer_forward - forward_working_set,
+        ),
         maths.maximum(
             kept_gathered
             + reshard_after_forward * layer_gathered
@@ -69,17 +96,22 @@ def gathered_in_forward(
 
 
 @trained(live=at("forward_head"), source=BUFFER)
-def gathered_at_head(root_gathered: Any, kept_gathered: Any, gather_output: Any) -> Any:
-    """The root, and the last layer's buffer."""
-    return root_gathered + kept_gathered + gather_output
+def gathered_at_head(root_gathered: Any, kept_gathered: Any, head_gathered: Any, last_buffer: Any) -> Any:
+    """The root, a head of its own, and the last buffer."""
+    return root_gathered + kept_gathered + head_gathered + last_buffer
 
 
 @trained(live=at("loss"), source=BUFFER)
 def gathered_at_loss(
-    root_gathered: Any, root_left: Any, kept_gathered: Any, gather_output: Any, inside_forward: Any
+    root_gathered: Any,
+    root_left: Any,
+    kept_gathered: Any,
+    head_gathered: Any,
+    last_buffer: Any,
+    inside_forward: Any,
 ) -> Any:
     """The buffer goes when the root's forward returns."""
-    return kept_gathered + maths.where(inside_forward > 0, root_gathered + gather_output, root_left)
+    return kept_gathered + maths.where(inside_forward > 0, root_gathered + head_gathered + last_buffer, root_left)
 
 
 @trained(live=span("loss", "backward_loss", without=("loss", "backward_loss")), source=SOURCE)
@@ -117,16 +149,21 @@ def gathered_in_inference(
     gather_output: Any,
     reshard_after_forward: Any,
     weight_shards: Any,
+    gathers_next: Any,
+    layers: Any,
     inference_working_set: Any,
     residual_bytes: Any,
     hidden: Any,
     tokens: Any,
 ) -> Any:
-    """The same instants without gradients: a layer computes, is gathered, or is the first to be gathered."""
+    """The same instants without gradients: a layer computes, is gathered, or is the first to be gathered.
+
+    While it is, there is what the one before it gave, and what the embedding did.
+    """
     return root_once + maths.maximum(
-        reshard_after_forward * layer_gathered + gather_output,
+        reshard_after_forward * layer_gathered + (1 + gathers_next * (layers > 1)) * gather_output,
         maths.maximum(
-            reshard_after_forward * layer_gathered + 2 * gather_output,
+            reshard_after_forward * layer_gathered + 2 * gather_output + 2 * residual_bytes * hidden * tokens,
             maths.maximum(
                 (weight_shards > 1) * buffer_before_layers
                 + layer_gathered
@@ -140,26 +177,32 @@ def gathered_in_inference(
 
 
 @inferred(live=at("forward_head"), source=BUFFER)
-def gathered_at_inferred_head(root_once: Any, gather_output: Any) -> Any:
-    """The last layer's buffer."""
-    return root_once + gather_output
+def gathered_at_inferred_head(root_once: Any, gather_output: Any, last_buffer: Any) -> Any:
+    """The last buffer: a layer's where a head of its own is there already."""
+    return root_once + maths.maximum(gather_output, last_buffer)
 
 
 @inferred(live=at("loss"), source=BUFFER)
-def gathered_at_inferred_loss(root_once: Any, gather_output: Any, inside_forward: Any) -> Any:
+def gathered_at_inferred_loss(gathered_at_inferred_head: Any, inside_forward: Any) -> Any:
     """The buffer goes when the root's forward returns."""
-    return inside_forward * (root_once + gather_output)
+    return inside_forward * gathered_at_inferred_head
 
 
 @generated(live=at("prefill", "decode"), source=BUFFER)
 def gathered_in_generation(
-    root_gathered: Any, kept_gathered: Any, layer_gathered: Any, gather_output: Any, reshard_after_forward: Any
+    root_gathered: Any,
+    head_gathered: Any,
+    kept_gathered: Any,
+    layer_gathered: Any,
+    gather_output: Any,
+    reshard_after_forward: Any,
 ) -> Any:
-    """Every token gathers every layer: the root, a layer, and two buffers."""
-    return root_gathered + kept_gathered + reshard_after_forward * layer_gathered + 2 * gather_output
+    """Every token gathers every layer: the root, a head of its own, a layer, and two buffers."""
+    return root_gathered + head_gathered + kept_gathered + reshard_after_forward * layer_gathered + 2 * gather_output
 
 
 FORWARD = (
+    gathered_at_work,
     gathered_in_forward,
     gathered_at_head,
     gathered_at_loss,

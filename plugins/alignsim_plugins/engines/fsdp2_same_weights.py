@@ -20,6 +20,8 @@ from alignsim_plugins.engines.fsdp2_units import SOURCE, UNITS
 from alignsim_plugins.engines.slot import ENGINE, SHARDED_BY_LAYER
 from alignsim_plugins.engines.states import COMMUNICATION
 
+ROOT_ALONE = "the root, in a phase in which the role whose weights they are does nothing: nobody has gathered it yet"
+
 FSDP2_SAME_WEIGHTS = Component(
     name="fsdp2-same-weights",
     slot=ENGINE,
@@ -36,7 +38,7 @@ FSDP2_SAME_WEIGHTS = Component(
     never={"train": "it holds no shards of its own; choose an engine that does"},
     needs={"model_of.adapter": ADAPTERS, "model_of.engine": SHARDED_BY_LAYER},
     source=f"{SOURCE}; peft: disable_adapter()",
-    left_out=COMMUNICATION,
+    left_out=(*COMMUNICATION, ROOT_ALONE),
 )
 
 

@@ -43,12 +43,18 @@ def wrapped_embedding(wraps_embedding: Any, tied: Any, embedding_parameters: Any
     return wraps_embedding * (1 - tied) * embedding_parameters
 
 
+@term("parameter", per={"role"}, source=f"torchtitan: apply_fsdp, [norm, output] are a unit; {SOURCE}")
+def wrapped_head(wraps_head: Any, tied: Any, norm_parameters: Any, head_parameters: Any) -> Any:
+    """Last norm and head where they are a unit of their own; a tied head stays with its embedding."""
+    return wraps_head * (1 - tied) * (norm_parameters + head_parameters)
+
+
 @term("parameter", per={"role"}, source=SOURCE)
 def root_parameters(
-    embedding_parameters: Any, norm_parameters: Any, head_parameters: Any, wrapped_embedding: Any
+    embedding_parameters: Any, norm_parameters: Any, head_parameters: Any, wrapped_embedding: Any, wrapped_head: Any
 ) -> Any:
-    """Embedding, last norm and head: in no layer, and so the root's."""
-    return embedding_parameters + norm_parameters + head_parameters - wrapped_embedding
+    """Embedding, last norm and head: in no layer, and so the root's, unless they are units of their own."""
+    return embedding_parameters + norm_parameters + head_parameters - wrapped_embedding - wrapped_head
 
 
 @term("byte", per={"role"}, source=SOURCE)
@@ -69,16 +75,28 @@ def buffer_before_layers(root_gathered: Any, embedding_gathered: Any) -> Any:
     return maths.where(embedding_gathered > 0, embedding_gathered, root_gathered)
 
 
+@term("byte", per={"role"}, source="torchtitan: apply_fsdp, reshard_after_forward=False: backward begins with it")
+def head_gathered(wrapped_head: Any, gathered_bytes: Any) -> Any:
+    """Last norm and head of their own, whole: they stay from their forward to their backward."""
+    return wrapped_head * gathered_bytes
+
+
+@term("byte", per={"role"}, source=SOURCE)
+def last_buffer(head_gathered: Any, gather_output: Any, weight_shards: Any) -> Any:
+    """The buffer that is there until the root's forward returns: that of the unit that is gathered last."""
+    return maths.where(head_gathered > 0, (weight_shards > 1) * head_gathered, gather_output)
+
+
 @term("byte", per={"role"}, source="torch: fully_shard(reshard_after_forward=None), a root stays; True shards it again")
-def root_left(root_gathered: Any, reshards_root: Any) -> Any:
-    """What is left of the root when its forward returns."""
-    return (1 - reshards_root) * root_gathered
+def root_left(root_gathered: Any, reshards_root: Any, head_gathered: Any) -> Any:
+    """What is left of the root when its forward returns, and a head of its own."""
+    return (1 - reshards_root) * root_gathered + head_gathered
 
 
 @term("byte", per={"role"}, source="torch: fully_shard(reshard_after_forward=True) on the model")
-def root_once(root_gathered: Any, root_left: Any) -> Any:
+def root_once(root_gathered: Any, reshards_root: Any) -> Any:
     """What of the root is gathered for one forward alone."""
-    return root_gathered - root_left
+    return reshards_root * root_gathered
 
 
 @term("byte", per={"role"}, source=SOURCE)
@@ -99,12 +117,13 @@ def kept_gathered(
     parameters: Any,
     root_parameters: Any,
     wrapped_embedding: Any,
+    wrapped_head: Any,
     gathered_bytes: Any,
     adapter_weights: Any = NO_ADAPTERS,
 ) -> Any:
     """All layers, where they stay gathered from their forward to their backward."""
     return (1 - reshard_after_forward) * (
-        (parameters - root_parameters - wrapped_embedding) * gathered_bytes + adapter_weights
+        (parameters - root_parameters - wrapped_embedding - wrapped_head) * gathered_bytes + adapter_weights
     )
 
 
@@ -114,10 +133,13 @@ UNITS = (
     optimizer_shards,
     gathered_bytes,
     wrapped_embedding,
+    wrapped_head,
     root_parameters,
     root_gathered,
     embedding_gathered,
     buffer_before_layers,
+    head_gathered,
+    last_buffer,
     root_left,
     root_once,
     layer_gathered,

@@ -81,6 +81,19 @@ def test_numbers_and_components_of_one_role(alignsim):
     assert steps > OWN.result.value("allocated")
 
 
+def test_ranks_that_share_sequences(alignsim):
+    run = ("run", "--algorithm", "SFT", "--policy", "Llama-3.1-8B", *BATCH)
+    sharded = chosen(engine="fsdp2", attention="ulysses-flash", packing="packed", loss="cross-entropy")
+    done = alignsim(*run, *sharded, "--sequence", "4", "--gpus", "8xH100-SXM5-80GB")
+    assert "layout 1 x 1 x 2, sequences over 4, micro batch 2" in done.out
+    odd = alignsim(*run, *sharded, "--sequence", "4", "--gpus", "6xH100-SXM5-80GB")
+    assert "6 devices are not a whole number of replicas of tensor 1 x pipeline 1 x sequence 4 = 4 devices" in odd.err
+    assert "sequence: must divide {Llama-3.1-8B}.heads, which is 32 " in alignsim(*run, *sharded, "--sequence", "3").err
+    assert "--sequence: must be at least 1, got 0" in alignsim(*run, *sharded, "--sequence", "0").err
+    reference = alignsim("run", "--sequence", "2").err
+    assert "--sequence: scenario Llama2_70B_PpoAlignment has nothing of the kind" in reference
+
+
 def test_critic_and_reward_have_a_scalar_head(alignsim):
     flags = ("--algorithm", "RM", "--policy", "Llama-3.2-1B", *BATCH, *chosen(loss="score"))
     done = alignsim("run", *flags)

@@ -158,6 +158,10 @@ def test_a_reference_is_the_policy_without_its_adapters(adapter):
         ({"adapter": "lora", "policy.engine": "same-weights"}, "'policy' runs no other role's model"),
         ({"adapter": "lora", "places": {"reference": Place("other")}}, "'reference' is not where 'policy' is"),
         ({"reference.engine": "fsdp2-same-weights", "adapter": "lora"}, "as engine of 'policy' weights gathered"),
+        (
+            {"reference.engine": "fsdp1-same-weights", "adapter": "lora", "engine": "fsdp2"},
+            "of 'policy' flat parameters",
+        ),
     ],
 )
 def test_weights_that_nobody_holds_as_they_were_are_refused(changes, why):

@@ -176,7 +176,7 @@ def test_instances_of_the_optimizer_are_copies():
 @pytest.mark.parametrize(
     ("layout", "shape", "why"),
     [
-        ({"tensor": 3}, {}, "heads must be a multiple of tensor.*heads 8, tensor 3"),
+        ({"tensor": 3}, {}, "must divide the 8 heads of small.*got 3"),
         ({"tensor": 4}, {"heads": 12, "head_dim": 32, "kv_heads": 6}, "kv_heads must be a multiple of tensor"),
         ({"tensor": 8}, {"ffn": 700}, "ffn must be a multiple of tensor.*ffn 700, tensor 8"),
         ({"pipeline": 3}, {}, "dealt out evenly.*layers 8"),

@@ -92,6 +92,36 @@ def test_the_laws_hold_for_an_embedding_of_its_own(run, options):
     assert_lawful(run("fsdp2", data=8, model="Llama-2-7B", wraps_embedding=1, reshards_root=1, **options).scenario)
 
 
+def test_a_head_of_its_own_stays_from_its_forward_to_its_backward(run):
+    apart, within = (run("fsdp2", data=8, model="Qwen2.5-7B", reduce_bytes=4, wraps_head=flag) for flag in (1, 0))
+    head = apart.held("wrapped_head")
+    assert head == 152064 * 3584 + 3584
+    assert apart.held("root_gathered") + apart.held("head_gathered") == within.held("root_gathered")
+    for moment in ("forward_head", "loss"):  # its buffer in the place of a layer's
+        assert apart.at(moment) - within.at(moment) == 2 * head - within.held("gather_output"), moment
+    assert within.at("backward_loss") - apart.at("backward_loss") == within.held("gather_output")
+    assert within.at("backward_first_layer") - apart.at("backward_first_layer") == pytest.approx(
+        2 * head + within.held("head_gradient") - apart.held("done_head"), rel=1e-9
+    )
+    assert apart.at("optimizer_step") == within.at("optimizer_step")
+    assert run("fsdp2", data=8, wraps_head=1).result.peak == run("fsdp2", data=8).result.peak  # tied
+
+
+def test_gathering_the_next_layer_ahead_is_a_buffer_more_while_one_computes(run):
+    ahead, plain = (run("fsdp2", data=8, algorithm="DPO", loss="trl-dpo", gathers_next=flag) for flag in (1, 0))
+    assert ahead.held("gathered_at_work") > plain.held("gathered_at_work")
+    assert all(ahead.at(moment) >= plain.at(moment) for moment in ahead.moments)
+    assert ahead.at("backward_last_layer") == plain.at("backward_last_layer")
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"reshard_after_forward": 0}, {"steps": 3, "no_sync": 1}, {"adapter": "lora"}, {"replicas": 2}]
+)
+def test_the_laws_hold_for_units_of_frameworks(run, options):
+    units = {"wraps_embedding": 1, "wraps_head": 1, "gathers_next": 1}
+    assert_lawful(run("fsdp2", data=8, model="Llama-2-7B", **units, **options).scenario)
+
+
 def test_replicas_make_shards_larger(run):
     assert run("fsdp2", data=8, replicas=2).held("held_weights") == run("fsdp2", data=4).held("held_weights")
     assert run("fsdp2", data=8, replicas=8).held("weight_shards") == 1
@@ -156,12 +186,20 @@ def test_adapters_reduce_only_their_own(run):
     )
 
 
-def test_a_reference_on_the_same_weights_gathers_layers_and_holds_nothing(run):
-    shared = run("fsdp2", data=8, algorithm="DPO", loss="trl-dpo", adapter="lora").scenario
-    shared = shared.using(components={**shared.components, "reference.engine": "fsdp2-same-weights"})
+@pytest.mark.parametrize("engine", SHARDED)
+def test_a_reference_on_the_same_weights_gathers_layers_and_holds_nothing(run, engine):
+    apart = run(engine, data=8, algorithm="DPO", loss="trl-dpo", adapter="lora")
+    shared = apart.scenario.using(
+        components={**apart.scenario.components, "reference.engine": f"{engine}-same-weights"}
+    )
     values = shared.result.values
     assert not [path for path in values if path.startswith("reference.held_")]
     assert values["update:reference.gathered_in_inference"] > 0
+    spared = apart.result.value("reference.held_weights") + apart.result.value("reference.left_gathered")
+    for moment in ("loss", "backward_loss", "optimizer_step"):  # its shards, and the root that it would leave
+        whole, less = (found.value(f"update:policy/{moment}.allocated") for found in (apart.result, shared.result))
+        assert whole - less == pytest.approx(spared, rel=1e-9), moment
+    assert_lawful(shared)
 
 
 @pytest.mark.parametrize("engine", ["fsdp1", "fsdp2", "ddp", "single-device"])

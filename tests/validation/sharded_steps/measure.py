@@ -12,6 +12,7 @@ import subprocess
 import sys
 from contextlib import nullcontext
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ FIGURES = Path(__file__).with_name("figures.json")
 SHAPE = {"layers": 6, "hidden": 256, "heads": 4, "kv_heads": 2, "ffn": 704, "vocab": 2048, "tied": False}
 DEFAULTS: dict[str, Any] = {
     "engine": "fsdp2",
+    "trained": True,
     "world": 8,
     "replicas": 1,
     "weight_bytes": 4,
@@ -30,6 +32,7 @@ DEFAULTS: dict[str, Any] = {
     "view": False,
     "units": "layers",
     "reshard_root": None,
+    "ahead": False,
     "strategy": "FULL_SHARD",
     "prefetch": "BACKWARD_PRE",
     "use_orig_params": False,
@@ -68,6 +71,30 @@ CASES: list[dict[str, Any]] = [
     {"units": "embedding", "recompute": False, "batch": 2, "sequence": 128},
     {"reshard_root": True, "reduce_bytes": 0, "weight_bytes": 2},
     {"reshard_root": True, "units": "embedding", "steps": 3, "no_sync": True},
+    {"units": "head"},
+    {"units": "embedding, head"},
+    {"units": "embedding, head", "batch": 2, "sequence": 256},
+    {"units": "head", "batch": 2, "sequence": 256},
+    {"units": "embedding, head", "reshard_root": True},
+    {"units": "head", "reshard_root": True},
+    {"units": "embedding, head", "reshard": False},
+    {"ahead": True},
+    {"ahead": True, "batch": 2, "sequence": 256},
+    {"units": "embedding, head", "steps": 2},
+    {"units": "embedding, head", "steps": 3, "no_sync": True},
+    {"units": "embedding, head", "recompute": False, "batch": 2, "sequence": 128},
+    {"ahead": True, "recompute": False, "batch": 2, "sequence": 128},
+    {"units": "embedding, head", "weight_bytes": 2, "reduce_bytes": 0},
+    {"units": "embedding, head", "replicas": 2},
+    {"ahead": True, "reshard": False},
+    {"trained": False, "units": "model", "reshard_root": True},
+    {"trained": False, "units": "model"},
+    {"trained": False, "units": "model", "reshard_root": True, "batch": 2, "sequence": 256},
+    {"trained": False},
+    {"trained": False, "reshard_root": True},
+    {"trained": False, "units": "embedding, head"},
+    {"trained": False, "ahead": True, "batch": 2, "sequence": 256},
+    {"trained": False, "units": "model", "reshard_root": True, "weight_bytes": 2, "reduce_bytes": 0},
     {**FSDP1},
     {**FSDP1, "batch": 2, "sequence": 256},
     {**FSDP1, "batch": 2, "sequence": 256, "recompute": False, "world": 2},
@@ -130,17 +157,25 @@ def wrapped(model: Any, s: dict[str, Any]) -> Any:
             device_id=torch.device("cpu"),
         )
     policy = fsdp.MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=reduce)
-    units = list(model.model.layers)
-    if s["units"] == "embedding":
-        units.append(model.model.embed_tokens)
+    layers = [] if s["units"] == "model" else list(model.model.layers)
+    units = [*layers, *([model.model.embed_tokens] if "embedding" in s["units"] else [])]
     for unit in units:
         fsdp.fully_shard(unit, mesh=mesh, mp_policy=policy, reshard_after_forward=s["reshard"])
+    if "head" in s["units"]:
+        fsdp.fully_shard([model.model.norm, model.lm_head], mesh=mesh, mp_policy=policy, reshard_after_forward=False)
     fsdp.fully_shard(model, mesh=mesh, mp_policy=policy, reshard_after_forward=s["reshard_root"])
+    if s["ahead"]:
+        for one, following in pairwise(layers):
+            one.set_modules_to_forward_prefetch([following])
+            following.set_modules_to_backward_prefetch([one])
     return model
 
 
 def measure(case: dict[str, Any]) -> dict[str, int]:
-    """Return the most bytes live in forwards, backwards and the step of a second training step."""
+    """Return the most bytes live in forwards, backwards and the step of a second training step.
+
+    Of a model that is not trained, in two forwards without gradients.
+    """
     torch, dist = (import_module(name) for name in ("torch", "torch.distributed"))
     transformers = import_module("transformers")
     fake = import_module("torch.testing._internal.distributed.fake_pg")
@@ -208,6 +243,12 @@ def measure(case: dict[str, Any]) -> dict[str, int]:
         model = wrapped(model, s)
         optimizer = torch.optim.AdamW(model.parameters(), foreach=True)
         ids = torch.randint(0, SHAPE["vocab"], (s["batch"], s["sequence"]))
+        if not s["trained"]:
+            with torch.no_grad():
+                for _ in range(2):
+                    live.phase = "inference"
+                    model.eval()(input_ids=ids)
+            return live.peaks
         for measured in (False, True):
             for step in range(s["steps"]):
                 last = step == s["steps"] - 1 or not s["no_sync"]

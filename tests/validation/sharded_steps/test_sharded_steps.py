@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from alignsim import Architecture, Batch, Layout, Scenario
+from alignsim import Algorithm, Architecture, Batch, Given, Layout, Scenario
 
 FIGURES = json.loads(Path(__file__).with_name("figures.json").read_text(encoding="utf-8"))
 MODEL = Architecture(name="six layers", **FIGURES["shape"])
@@ -16,6 +16,7 @@ MOMENTS = {
     "backward": ("backward_loss", "backward_head", "backward_last_layer", "backward_first_layer", "backward_end"),
     "optimizer": ("optimizer_step",),
 }
+ASKED = Algorithm(name="asked", phases={"score": {"policy": "infer"}}, numbers={"rows_per_sample": Given(1.0)})
 CLOSE = 0.003
 ONE_AT_A_TIME = 0.02
 """Where gradients are added to others in place, the one being made is left out: a matrix, here 2 % of everything."""
@@ -30,7 +31,9 @@ def predicted(case):
             "no_sync": float(s["no_sync"]),
             "reshard_after_forward": float(s["reshard"]),
             "reshards_root": float(s["reshard_root"] is True),
-            "wraps_embedding": float(s["units"] == "embedding"),
+            "wraps_embedding": float("embedding" in s["units"]),
+            "wraps_head": float("head" in s["units"]),
+            "gathers_next": float(s["ahead"]),
         },
         "fsdp1": {
             "reduce_bytes": s["reduce_bytes"],
@@ -67,7 +70,41 @@ def predicted(case):
     }
 
 
-@pytest.mark.parametrize("row", FIGURES["rows"], ids=lambda row: json.dumps(row["case"]))
+def asked(case):
+    s = {**FIGURES["defaults"], **case}
+    units = {
+        "wraps_embedding": "embedding" in s["units"],
+        "wraps_head": "head" in s["units"],
+        "gathers_next": s["ahead"],
+    }
+    alone = s["units"] == "model"
+    run = Scenario(
+        algorithm=ASKED,
+        models={"policy": MODEL},
+        components={
+            "precision": "bf16-gathered" if s["weight_bytes"] == 4 else "bf16",
+            "attention": "sdpa",
+            "loss": "cross-entropy",
+            "layers": "transformers",
+            "packing": "equal",
+            "engine": "fsdp2-one-unit" if alone else "fsdp2",
+        },
+        layout=Layout(data=s["world"]),
+        batch=Batch(micro_batch=s["batch"], sequence_tokens=s["sequence"]),
+        givens={"reshards_root": float(s["reshard_root"] is True)}
+        | ({} if alone else {name: float(flag) for name, flag in units.items()}),
+    )
+    return run.result.value("allocated")
+
+
+@pytest.mark.parametrize("row", [r for r in FIGURES["rows"] if "inference" in r["peaks"]], ids=lambda r: str(r["case"]))
+def test_a_forward_without_gradients(row):
+    assert asked(row["case"]) == pytest.approx(row["peaks"]["inference"], rel=CLOSE)
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in FIGURES["rows"] if "forward" in row["peaks"]], ids=lambda row: json.dumps(row["case"])
+)
 def test_a_small_step(row):
     found = predicted(row["case"])
     case = {**FIGURES["defaults"], **row["case"]}
