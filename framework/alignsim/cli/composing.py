@@ -16,12 +16,13 @@ from alignsim.layout import Layout
 from alignsim.registry import Registry
 from alignsim.scenario import Scenario
 
-CHOICES = ("component", "number")
+CHOICES = ("component", "number", "spread")
 SIZES = tuple(field.name for field in attrs.fields(Batch) if field.name not in {f.name for f in attrs.fields(Inputs)})
 OWN = (*CHOICES, *(size for size in SIZES if not size.startswith("rollout_")))
 """The flags that the reference case has nothing to do with: with one of them, a run is described."""
 
 DEGREES = ("tensor", "pipeline", "sequence", "data")
+WORDS = {"true": True, "false": False}
 
 
 def pairs(flag: str, texts: Iterable[str], example: str) -> dict[str, str]:
@@ -61,6 +62,24 @@ def _number(text: str) -> float | str:
         return text
 
 
+def spread(texts: Iterable[str]) -> dict[str, Any]:
+    """Return fields of a layout by name.
+
+    Raises:
+        InvalidInput: a value is neither a whole number nor true or false.
+    """
+    named = pairs("spread", texts, "context=2")
+    found = {name: WORDS.get(text, int(text) if text.isdecimal() else None) for name, text in named.items()}
+    wrong = [
+        Problem("--spread", f"{name} is a whole number, true or false; got {named[name]!r}")
+        for name, value in found.items()
+        if value is None
+    ]
+    if wrong:
+        raise InvalidInput(wrong)
+    return found
+
+
 def run_of(registry: Registry, flags: Mapping[str, Any], devices: Devices | None) -> tuple[Scenario, list[str]]:
     """Return the run that the flags describe, and what was decided for the user.
 
@@ -77,8 +96,15 @@ def run_of(registry: Registry, flags: Mapping[str, Any], devices: Devices | None
     notes: list[str] = []
     models: dict[str, Any] = dict(_models(registry, algorithm, given, notes))
     degrees = {name: given[name] for name in DEGREES if name in given}
-    if devices is not None and all(degree >= 1 for degree in degrees.values()):
-        degrees["data"] = devices.replicas(**degrees)
+    more = spread(given.get("spread", ()))
+    twice = [Problem("--spread", f"names {name!r}, as --{name} does") for name in degrees if name in more]
+    if twice:
+        raise InvalidInput(twice)
+    degrees |= more
+    if devices is not None:
+        replicas = {name: degrees[name] for name in (*DEGREES, "context") if name in degrees}
+        if all(degree >= 1 for degree in replicas.values()):
+            degrees["data"] = devices.replicas(**replicas)
     of = next(iter(models.values()), None)
     run = Scenario(
         name=f"{algorithm.name} of {registry.resolve('architectures', of).name}" if of else algorithm.name,

@@ -55,14 +55,18 @@ class Devices:
         least = "least " if device.usable_memory and known.low is not None else ""
         return Given(known.at("low"), "byte", source=f"{least}{which} of {device.name}: {known.source}")
 
-    def replicas(self, tensor: int = 1, pipeline: int = 1, sequence: int = 1, data: int | None = None) -> int:
+    def replicas(
+        self, tensor: int = 1, pipeline: int = 1, sequence: int = 1, context: int = 1, data: int | None = None
+    ) -> int:
         """Return how many replicas of a model the devices hold.
 
         Raises:
             InvalidInput: they are not a whole number of replicas, or not as many as ``data`` says.
         """
-        one = tensor * pipeline * sequence
-        told = f"tensor {tensor} x pipeline {pipeline}" + (f" x sequence {sequence}" if sequence > 1 else "")
+        one = tensor * pipeline * sequence * context
+        others = {"sequence": sequence, "context": context}
+        told = f"tensor {tensor} x pipeline {pipeline}"
+        told += "".join(f" x {name} {degree}" for name, degree in others.items() if degree > 1)
         if data is not None and one * data != self.count:
             layout = f"{told} x data {data} = {one * data} devices"
             raise InvalidInput(Problem("--gpus", f"{self.count} devices are named, but the layout has {layout}"))

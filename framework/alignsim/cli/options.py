@@ -72,6 +72,12 @@ _CASE: tuple[Decorator, ...] = (
     click.option("--sequence", type=int, metavar="N", help="Ranks that share the tokens of every sequence (Ulysses)."),
     click.option("--data", type=int, metavar="N", help="Data-parallel replicas."),
     click.option(
+        "--spread",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="More of the layout, such as context=2, expert=8 or sequence_parallel=true. May be repeated.",
+    ),
+    click.option(
         "-c",
         "--component",
         multiple=True,

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from alignsim import Batch, Scenario
+from alignsim import Batch, Layout, Scenario
 from alignsim.cli.composing import numbers, pairs
 
 COMPONENTS = {
@@ -92,6 +92,51 @@ def test_ranks_that_share_sequences(alignsim):
     assert "--sequence: must be at least 1, got 0" in alignsim(*run, *sharded, "--sequence", "0").err
     reference = alignsim("run", "--sequence", "2").err
     assert "--sequence: scenario Llama2_70B_PpoAlignment has nothing of the kind" in reference
+
+
+MEGATRON = {
+    "engine": "megatron",
+    "layers": "megatron",
+    "precision": "megatron-bf16",
+    "optimizer": "megatron-adam",
+    "attention": "megatron-fused",
+    "packing": "equal",
+    "recompute": "none",
+    "loss": "megatron-d98e8a6",
+}
+SFT = ("--algorithm", "SFT", "--policy", "Llama-3.1-8B", "--gpus", "16xH100-SXM5-80GB", "--tensor", "2", *BATCH)
+
+
+def test_more_of_the_layout(alignsim):
+    done = alignsim("run", *SFT, *chosen(**MEGATRON), "--spread", "context=4", "--spread", "sequence_parallel=true")
+    assert done.status == 0
+    assert "layout 2 x 1 x 2" in done.out
+    same = Scenario(
+        algorithm="SFT",
+        models={"policy": "Llama-3.1-8B"},
+        accelerator="H100-SXM5-80GB",
+        components=COMPONENTS | MEGATRON,
+        layout=Layout(tensor=2, context=4, data=2, sequence_parallel=True),
+        batch=OWN.batch,
+    )
+    assert f"peak: {same.result.peak.to('GiB').magnitude:.3f} GiB" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("contxt=2", "Layout.contxt: no such field; did you mean context?"),
+        ("context=2.5", "--spread: context is a whole number, true or false; got '2.5'"),
+        ("tensor=2", "--spread: names 'tensor', as --tensor does"),
+        ("context", "--spread: expected a name, = and a value, such as context=2; got 'context'"),
+        ("context=3", "16 devices are not a whole number of replicas of tensor 2 x pipeline 1 x context 3 = 6 devices"),
+        ("virtual=true", "Layout.virtual: expected a whole number, got True"),
+    ],
+)
+def test_a_layout_that_is_wrong(alignsim, words, message):
+    done = alignsim("run", *SFT, *chosen(**MEGATRON), "--spread", words)
+    assert done.status == 2
+    assert message in done.err
 
 
 def test_critic_and_reward_have_a_scalar_head(alignsim):
