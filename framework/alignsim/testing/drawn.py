@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from hypothesis import strategies as st
 
+from alignsim.errors import InvalidInput
 from alignsim.frozen import FrozenDict
 from alignsim.testing.setups import MODELS, Setup, Workbench, batch_fields
 
@@ -35,20 +36,29 @@ def setups(
     """
     registry = workbench.registry
     name = algorithm or draw(st.sampled_from(list(registry.algorithms)))
-    fitting, table = workbench.fitting(name), registry.algorithms[name]
-    place = draw(st.sampled_from(list(fitting)))
-    tied = workbench.tied(name, place, draw(st.sampled_from(fitting[place])))
-    alone = {p: [n for n in names if len(workbench.tied(name, p, n)) == 1] for p, names in fitting.items()}
+    table = registry.algorithms[name]
+    slots = workbench.slots(table)
     chosen = dict(workbench.setup(name).components)
-    chosen |= {p: draw(st.sampled_from(names)) for p, names in alone.items() if "." not in p and names}
-    places = [place for slot in workbench.slots(table) for place in workbench.places(table, slot)]
-    special = draw(
-        st.sampled_from([place for place in places if place in fitting or place.rpartition(".")[2] in fitting])
-    )
-    alike = alone.get(special.rpartition(".")[2], [])
-    others = (*alone.get(special, alike), *alike)
-    if others:
-        chosen[special] = draw(st.sampled_from(others))
-    chosen |= {**tied, **fillings}
+    for slot in slots:
+        chosen |= _alone(workbench, name, slot, draw(st.sampled_from(registry.fillings(slot))))
+    places = st.sampled_from([place for slot in slots for place in workbench.places(table, slot)])
+    place, special = draw(places), draw(places)
+    fillings_of = {each: st.sampled_from(registry.fillings(each.rpartition(".")[2])) for each in (place, special)}
+    chosen |= _alone(workbench, name, special, draw(fillings_of[special]))
+    chosen |= {**_tied(workbench, name, place, draw(fillings_of[place])), **fillings}
     model, other = draw(st.sampled_from(list(MODELS))), draw(st.sampled_from(list(MODELS)))
     return Setup(name, chosen, model, other, draw(batches()))
+
+
+def _tied(workbench: Workbench, algorithm: str, place: str, filling: str) -> dict[str, str]:
+    """A filling with what it needs otherwise than usual; nothing if it goes with no set-up."""
+    try:
+        return workbench.tied(algorithm, place, filling)
+    except InvalidInput:
+        return {}
+
+
+def _alone(workbench: Workbench, algorithm: str, place: str, filling: str) -> dict[str, str]:
+    """A filling that needs nothing otherwise than usual; else nothing."""
+    found = _tied(workbench, algorithm, place, filling)
+    return found if len(found) == 1 else {}
