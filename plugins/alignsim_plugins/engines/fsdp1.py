@@ -15,7 +15,7 @@ from alignsim_plugins.engines.fsdp1_backward import BACKWARD
 from alignsim_plugins.engines.fsdp1_forward import FORWARD, INFERENCE
 from alignsim_plugins.engines.fsdp1_units import SOURCE, UNITS
 from alignsim_plugins.engines.fsdp2 import REPLICAS, model_parallel_devices
-from alignsim_plugins.engines.fsdp2_backward import (
+from alignsim_plugins.engines.fsdp2_gradients import (
     accumulates_whole,
     made_gradient_bytes,
     reduction_bytes,

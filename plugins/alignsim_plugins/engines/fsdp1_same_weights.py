@@ -18,7 +18,7 @@ from alignsim_plugins.engines.fsdp1_forward import (
 )
 from alignsim_plugins.engines.fsdp1_units import SOURCE, UNITS
 from alignsim_plugins.engines.fsdp2 import model_parallel_devices
-from alignsim_plugins.engines.fsdp2_backward import made_gradient_bytes
+from alignsim_plugins.engines.fsdp2_gradients import made_gradient_bytes
 from alignsim_plugins.engines.fsdp2_same_weights import ROOT_ALONE
 from alignsim_plugins.engines.fsdp2_units import gathered_bytes, gradient_shards, weight_shards
 from alignsim_plugins.engines.slot import ENGINE

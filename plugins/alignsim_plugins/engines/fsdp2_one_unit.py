@@ -12,7 +12,7 @@ from typing import Any
 from alignsim import Component, Const, after, at, hookimpl, resident, term
 from alignsim_plugins.activations.instants import inferred
 from alignsim_plugins.engines.fsdp2 import LIMITS, OPTIONS, model_parallel_devices
-from alignsim_plugins.engines.fsdp2_backward import made_gradient_bytes
+from alignsim_plugins.engines.fsdp2_gradients import made_gradient_bytes
 from alignsim_plugins.engines.fsdp2_units import gathered_bytes, gradient_shards, weight_shards
 from alignsim_plugins.engines.host import OFFLOAD_LIMITS
 from alignsim_plugins.engines.slot import ENGINE

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from alignsim import Component, Const, hookimpl
 from alignsim_plugins.adapters.slot import ADAPTERS
 from alignsim_plugins.engines.fsdp2 import LIMITS, OPTIONS, model_parallel_devices
-from alignsim_plugins.engines.fsdp2_backward import made_gradient_bytes
 from alignsim_plugins.engines.fsdp2_forward import (
     gathered_at_inferred_head,
     gathered_at_inferred_loss,
     gathered_in_inference,
 )
+from alignsim_plugins.engines.fsdp2_gradients import made_gradient_bytes
 from alignsim_plugins.engines.fsdp2_units import SOURCE, UNITS
 from alignsim_plugins.engines.slot import ENGINE, SHARDED_BY_LAYER
 from alignsim_plugins.engines.states import COMMUNICATION
