@@ -37,9 +37,11 @@ class Below(Protocol):
 
     def held(self, event: Event, process: str | None) -> frozenset[Any]:
         """Return what makes up that part at an event."""
+        ...
 
     def at(self, above: PoolTotals, instant: Instant, kind: Kind, process: str | None) -> list[str]:
         """Return the paths of that part's nodes at an instant; those that are new are added to ``above``."""
+        ...
 
 
 @attrs.define(slots=False)

@@ -62,8 +62,9 @@ def show_answer(asked: Asked, answer: Any, told: list[str], *, instants: bool = 
     else:
         show_lines([str(answer)])
     show_lines(told)
-    if isinstance(getattr(answer, "verdict", None), Verdict):
-        show(causes_table(answer.verdict))
+    reached = getattr(answer, "verdict", None)
+    if isinstance(reached, Verdict):
+        show(causes_table(reached))
     graph, outputs = asked.question.graph, asked.question.outputs
     show(assumed_table(graph, outputs, Plan.of(graph, graph.needed(outputs)).evaluate()))
     show(Table.of("Left out", [""], ([text] for text in asked.left_out)))
