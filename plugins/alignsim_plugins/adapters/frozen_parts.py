@@ -147,6 +147,7 @@ def _parts(name: str, *terms: Term, source: str, **numbers: Const) -> Component:
             **numbers,
         },
         kinds={EVERYTHING},
+        limits={"trained_layers": Limit("layers", whole=True)},
         source=source,
     )
 
