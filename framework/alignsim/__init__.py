@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from alignsim.limits import Limit
     from alignsim.parts import Parts
     from alignsim.plan import Plan
+    from alignsim.preset import Choice, Preset
     from alignsim.question import Question
     from alignsim.reader import Found, Reader, Stored
     from alignsim.registry import Registry, default_registry
@@ -53,6 +54,7 @@ _HOME = {  # name -> the module that it is in; empty for a module
     "Architecture": "architecture",
     "Batch": "batch",
     "Case": "validation",
+    "Choice": "preset",
     "Cluster": "hardware",
     "Collect": "term",
     "Component": "component",
@@ -73,6 +75,7 @@ _HOME = {  # name -> the module that it is in; empty for a module
     "Parts": "parts",
     "Place": "layout",
     "Plan": "plan",
+    "Preset": "preset",
     "Problem": "errors",
     "Question": "question",
     "Reader": "reader",
@@ -118,6 +121,7 @@ __all__ = [
     "Architecture",
     "Batch",
     "Case",
+    "Choice",
     "Cluster",
     "Collect",
     "Component",
@@ -138,6 +142,7 @@ __all__ = [
     "Parts",
     "Place",
     "Plan",
+    "Preset",
     "Problem",
     "Question",
     "Reader",

@@ -41,7 +41,7 @@ def gpus(run: Scenario, stated: int | Mapping[str, int]) -> Iterator[Problem]:
 
 def global_batch(run: Scenario, stated: int) -> Iterator[Problem]:
     """Yield where the samples of one step of the optimizer are not those of the batch on all replicas."""
-    micro, steps = run.batch.micro_batch, run.batch.accumulation_steps
+    micro, steps = run.settled.batch.micro_batch, run.settled.batch.accumulation_steps
     if micro is None:
         yield Problem("global_batch", "is stated, but no batch.micro_batch is that it could be made of")
         return

@@ -97,6 +97,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             Kind("reader", "alignsim_readers", ("alignsim.reader:Reader",)),
             Kind("algorithm", "alignsim_algorithms", ("alignsim.algorithm:Algorithm",)),
             Kind("component", "alignsim_components", ("alignsim.component:Component",)),
+            Kind("preset", "alignsim_presets", ("alignsim.preset:Preset",)),
             Kind("resource", "alignsim_resources", ("alignsim.resource:Resource",)),
             Kind("term", "alignsim_terms", ("alignsim.term:Term",)),
             Kind("scenario", "alignsim_scenarios", ("alignsim.question:Question",)),

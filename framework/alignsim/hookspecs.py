@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from alignsim.detector import Detector
     from alignsim.family import Family
     from alignsim.hardware import Accelerator, Cluster, Node
+    from alignsim.preset import Preset
     from alignsim.question import Question
     from alignsim.reader import Reader
     from alignsim.registry import Registry
@@ -233,6 +234,41 @@ def alignsim_components() -> Iterable[Component]:
     @hookimpl
     def alignsim_components():
         yield Component(name="acme", slot=WATCHER, terms=[watcher_memory])
+    ```
+    """
+
+
+@hookspec
+def alignsim_presets() -> Iterable[Preset]:
+    """Offer presets: what a framework does by default in one version, each choice with where it was read.
+
+    ```python
+    from alignsim import Choice, Preset, hookimpl
+
+
+    @hookimpl
+    def alignsim_presets():
+        yield Preset(
+            name="acme-trainer-2.1",
+            framework="Acme Trainer",
+            version="2.1",
+            algorithms=["SFT", "DPO"],
+            choices=[
+                Choice(
+                    components={"optimizer": "adamw-fused", "precision": "bf16", "adapter": "full"},
+                    batch={"micro_batch": 4},
+                    source="acme/config.py, TrainerConfig",
+                ),
+                Choice(components={"loss": "cross-entropy"}, algorithms="SFT", source="acme/sft.py, loss"),
+                Choice(
+                    components={"reference.engine": "same-weights"},
+                    algorithms="DPO",
+                    where={"adapter": ["lora", "qlora"]},
+                    source="acme/dpo.py, make_reference",
+                ),
+            ],
+            source="acme-trainer 2.1",
+        )
     ```
     """
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from alignsim.detector import Detector
     from alignsim.family import Family
     from alignsim.hardware import Accelerator, Cluster, Node
+    from alignsim.preset import Preset
     from alignsim.question import Question
     from alignsim.reader import Found, Reader
     from alignsim.resource import Resource
@@ -135,6 +136,11 @@ class Registry:
             if slot != component.slot:
                 raise DuplicateName(f"component {key} means another slot by {slot.name!r} than those before it")
         return found
+
+    @cached_property
+    def presets(self) -> Catalogue[Preset]:
+        """The frameworks' defaults, by framework and version."""
+        return self._catalogue("alignsim_presets")
 
     @cached_property
     def resources(self) -> Catalogue[Resource]:

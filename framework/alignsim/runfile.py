@@ -42,7 +42,7 @@ FIELDS = tuple(field.name for field in attrs.fields(Scenario) if field.name not 
 STATED = ("gpus", "global_batch")
 """The totals that plain data may state beside them."""
 NEEDED = ("algorithm", "models")
-REST = ("accelerator", "layout", "layouts", "batch", "givens", "resource", "solver", *STATED)
+REST = ("preset", "accelerator", "layout", "layouts", "batch", "givens", "resource", "solver", *STATED)
 """The fields without which the others can still be looked at."""
 ENDS = ("low", "high")
 
@@ -101,7 +101,12 @@ def _read(fields: Fields, registry: Registry) -> tuple[dict[str, Any], list[Prob
 
 def _named(found: Mapping[str, Any], registry: Registry) -> Iterator[tuple[str, Any]]:
     """Yield the place of every name in a run, and what looks it up."""
-    for field, catalogue in (("algorithm", "algorithms"), ("accelerator", "accelerators"), ("models", "architectures")):
+    for field, catalogue in (
+        ("algorithm", "algorithms"),
+        ("preset", "presets"),
+        ("accelerator", "accelerators"),
+        ("models", "architectures"),
+    ):
         look_up = partial(registry.resolve, catalogue)
         value = found.get(field)
         if isinstance(value, dict):

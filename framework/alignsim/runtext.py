@@ -16,6 +16,9 @@ from alignsim.yamlfile import PLAIN, STRANGE, tree_of
 
 ENDINGS = (".yaml", ".yml")
 WORD = re.compile(r"[A-Za-z][\w./+-]*", re.ASCII)
+CHOSEN = """
+# Chosen by the preset, each with where it was read. Another choice goes under components:
+"""
 TAKEN = """
 # Taken for granted, each number with its source. One that should be another goes under givens:
 """
@@ -50,10 +53,16 @@ def text_of(run: Scenario) -> str:
     """
     data = data_of(run)
     sources = {f"components.{key}": component.source for key, component in run.components.items()}
+    if run.preset is not None:
+        sources["preset"] = run.preset.source
     text = yaml_of(data, sources)
     checked(run, tree_of(text, run.name).content)
-    taken = "".join(f"#   {line}\n" for line in _taken(run))
-    return f"{text}{TAKEN}{taken}" if taken else text
+    return text + _comments(CHOSEN, _chosen(run)) + _comments(TAKEN, _taken(run))
+
+
+def _comments(head: str, lines: Iterator[str]) -> str:
+    told = "".join(f"#   {line}\n" for line in lines)
+    return f"{head}{told}" if told else ""
 
 
 def yaml_of(data: Mapping[str, Any], sources: Mapping[str, str] = FrozenDict()) -> str:
@@ -106,6 +115,12 @@ def _letter(letter: str) -> str:
 def _comment(text: str) -> str:
     plain = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     return f"  # {plain}" if plain else ""
+
+
+def _chosen(run: Scenario) -> Iterator[str]:
+    """Yield the components that a preset chose."""
+    for place, default in run.settled.defaults.components.items():
+        yield f"{_scalar(place)}: {_scalar(default.value)}{_comment(default.source)}"
 
 
 def _taken(run: Scenario) -> Iterator[str]:

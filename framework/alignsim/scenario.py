@@ -19,9 +19,11 @@ from alignsim.given import Given, Inputs, described, stated
 from alignsim.hardware import Accelerator
 from alignsim.layout import Layout, Place
 from alignsim.parts import Parts
+from alignsim.preset import Defaults, Preset
 from alignsim.question import Question
 from alignsim.registry import Registry, default_registry
 from alignsim.resource import resting
+from alignsim.settled import Settled, settled
 from alignsim.tenant import Tenant
 from alignsim.term import Term
 
@@ -52,6 +54,10 @@ def _givens(value: Mapping[str, Any]) -> Mapping[str, Given]:
     return value
 
 
+def _preset(value: Preset | str | None) -> Preset | None:
+    return value  # type: ignore[return-value]
+
+
 @described
 @attrs.frozen(kw_only=True, slots=False)
 class Scenario(Question):
@@ -71,6 +77,7 @@ class Scenario(Question):
         batch: how much work there is at once.
         components: fillings of slots, by ``slot`` for all roles that need it or by ``role.slot``; ``{"*": "none"}``
             fills every other slot with nothing.
+        preset: a framework whose defaults are in force where nothing else is said.
         givens: numbers by path that are set on purpose; ``role.name`` or just ``name`` in the simple cases.
         places: role -> process and pool.
         terms: terms added to those of the plugins.
@@ -91,6 +98,7 @@ class Scenario(Question):
     batch: Batch = attrs.field(factory=Batch)
     components: Mapping[str, Component] = attrs.field(factory=dict, converter=_components)
     givens: Mapping[str, Given] = attrs.field(factory=dict, converter=_givens)
+    preset: Preset | None = attrs.field(default=None, converter=_preset)
     places: Mapping[str, Place] = attrs.field(factory=dict)
     terms: tuple[Term, ...] = ()
     resource: str = "allocated"
@@ -115,6 +123,8 @@ class Scenario(Question):
             )
         elif self.accelerator is not None:
             _set(self, "accelerator", registry.resolve("accelerators", self.accelerator, "Scenario.accelerator"))
+        if self.preset is not None:
+            _set(self, "preset", registry.resolve("presets", self.preset, "Scenario.preset"))
         chosen = {k: self._component(k, c) for k, c in self.components.items() if k != EVERY}
         if EVERY in self.components:
             chosen = {name: slot.none for name, slot in self._others(chosen)} | chosen
@@ -167,7 +177,25 @@ class Scenario(Question):
         rest: Any = self.components[EVERY]
         if rest != NONE:
             raise InvalidInput(Problem(f"components[{EVERY!r}]", f"can only be {NONE!r}, got {rest!r}"))
-        yield from ((name, slot) for name, slot in self.registry.slots.items() if name not in chosen)
+        known = {*chosen, *self._defaults(chosen).components}
+        yield from ((name, slot) for name, slot in self.registry.slots.items() if name not in known)
+
+    def _defaults(self, chosen: Mapping[str, Component]) -> Defaults:
+        if self.preset is None:
+            return Defaults()
+        return self.preset.defaults(self.algorithm.name, {place: filling.name for place, filling in chosen.items()})
+
+    @cached_property
+    def settled(self) -> Settled:
+        """The choices and numbers in force: its own, completed by those of the preset.
+
+        Raises:
+            InvalidInput: a size of the preset does not go with those of the batch.
+            UnknownName: the preset names a component that nobody offers.
+        """
+        rest = self._defaults(self.components)
+        fillings = {place: self._component(place, told.value) for place, told in rest.components.items()}
+        return settled(self.components, self.batch, self.givens, rest, fillings)
 
     def _component(self, key: str, component: Component | str) -> Component:
         slot = key.rpartition(".")[2]
@@ -206,6 +234,10 @@ class Scenario(Question):
 
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with the fields together."""
+        if self.preset is not None and self.algorithm.name not in self.preset.algorithms:
+            near = suggestion(self.algorithm.name, self.preset.algorithms)
+            yield Problem("preset", f"{self.preset.name} runs no {self.algorithm.name}; {near}")
+            return
         for field in ("models", "layouts", "places"):
             for role in getattr(self, field):
                 if role not in self.played.roles:
@@ -268,7 +300,8 @@ class Scenario(Question):
         chosen = [component for role in self.played.roles for component in self._fillings(role).values()]
         empty = dict.fromkeys(c.slot.name for c in chosen if c == c.slot.none)
         told = [f"whatever these slots stand for, as nothing fills them: {', '.join(empty)}"] if empty else []
-        return tuple(dict.fromkeys([*(line for component in chosen for line in component.left_out), *told]))
+        preset = self.preset.left_out if self.preset else ()
+        return tuple(dict.fromkeys([*(line for component in chosen for line in component.left_out), *preset, *told]))
 
     def parts(self) -> Parts:
         """Return what the graph is composed of."""
@@ -276,7 +309,7 @@ class Scenario(Question):
         models = {role: model for role in roles if (model := self._model(role)) is not None}
         facts = {f"{{{m.name}}}.{name}": number for m in models.values() for name, number in m.numbers().items()}
         facts |= self.played.numbers
-        facts |= self.layout.numbers() | self.batch.numbers()
+        facts |= self.layout.numbers() | self.settled.batch.numbers()
         facts |= {
             f"{role}.{name}": number
             for role, layout in self.layouts.items()
@@ -295,7 +328,7 @@ class Scenario(Question):
             places=self.housed,
             resources=dict(self.registry.resources),
             facts=facts,
-            givens=self.givens,
+            givens=self.settled.givens,
         )
 
     def _fillings(self, role: str) -> dict[str, Component]:
@@ -305,15 +338,15 @@ class Scenario(Question):
             doing |= self.algorithm.activities(role)
         chosen = {s: c for s, c in self._chosen(role, doing).items() if role not in self.tenants or c.tenant is None}
         brought = next((tenant.components for tenant in self.tenants.values() if tenant.role == role), {})
-        return chosen | {slot: own for slot, own in brought.items() if f"{role}.{slot}" not in self.components}
+        return chosen | {slot: own for slot, own in brought.items() if f"{role}.{slot}" not in self.settled.components}
 
     def _chosen(self, role: str, doing: frozenset[str]) -> dict[str, Component]:
         found = {}
-        for key, component in self.components.items():
+        for key, component in self.settled.components.items():
             owner, _, slot = key.rpartition(".")
             wanted = component.slot.required_for
             takes = not wanted or bool((wanted | component.slot.open_to) & doing)
-            if owner == role or (not owner and takes and f"{role}.{slot}" not in self.components):
+            if owner == role or (not owner and takes and f"{role}.{slot}" not in self.settled.components):
                 found[slot] = component
         return found
 

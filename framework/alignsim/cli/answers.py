@@ -13,6 +13,7 @@ from alignsim.result import Result
 from alignsim.verdict import Verdict
 from alignsim.views.answer import asked as asked_line
 from alignsim.views.answer import assumed_table, fields_table, held_table, instants_table, phases_table
+from alignsim.views.presets import chosen_table
 from alignsim.views.table import Table
 from alignsim.views.verdict import causes_table, figures_table, verdict_lines
 
@@ -65,6 +66,9 @@ def show_answer(asked: Asked, answer: Any, told: list[str], *, instants: bool = 
     reached = getattr(answer, "verdict", None)
     if isinstance(reached, Verdict):
         show(causes_table(reached))
+    question = asked.question
+    if getattr(question, "preset", None) is not None:
+        show(chosen_table(question.preset.name, question.settled.defaults.components))
     graph, outputs = asked.question.graph, asked.question.outputs
     show(assumed_table(graph, outputs, Plan.of(graph, graph.needed(outputs)).evaluate()))
     show(Table.of("Left out", [""], ([text] for text in asked.left_out)))

@@ -16,7 +16,7 @@ from alignsim.layout import Layout
 from alignsim.registry import Registry
 from alignsim.scenario import Scenario
 
-CHOICES = ("component", "number", "spread")
+CHOICES = ("component", "number", "spread", "preset")
 SIZES = tuple(field.name for field in attrs.fields(Batch) if field.name not in {f.name for f in attrs.fields(Inputs)})
 OWN = (*CHOICES, *(size for size in SIZES if not size.startswith("rollout_")))
 """The flags that the reference case has nothing to do with: with one of them, a run is described."""
@@ -114,6 +114,7 @@ def run_of(registry: Registry, flags: Mapping[str, Any], devices: Devices | None
         layout=Layout(**degrees),
         batch=Batch(**{name: given[name] for name in SIZES if name in given}),
         components=components(given.get("component", ())),
+        preset=given.get("preset"),
         givens={**(devices.givens if devices else {}), **numbers(given.get("number", ()))},
         registry=registry,
     )

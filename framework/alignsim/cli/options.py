@@ -86,6 +86,12 @@ _CASE: tuple[Decorator, ...] = (
         help="A choice of the run, such as loss=cross-entropy; or of one role, critic.loss=score. May be repeated.",
     ),
     click.option(
+        "--preset",
+        metavar="NAME",
+        shell_complete=complete("presets"),
+        help="A framework whose defaults are in force where nothing is said, such as trl; see alignsim presets.",
+    ),
+    click.option(
         "--micro-batch", type=int, metavar="N", help="Samples of one forward and backward; a pair is one sample."
     ),
     click.option("--sequence-tokens", type=int, metavar="N", help="Tokens of a row, prompt and completion."),

@@ -18,6 +18,7 @@ COMMANDS = (
     "models",
     "algorithms",
     "components",
+    "presets",
     "scenarios",
     "plugins",
 )

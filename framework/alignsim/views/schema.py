@@ -63,6 +63,7 @@ def _field(name: str, registry: Registry) -> dict[str, Any]:
     devices = _names(registry.accelerators)
     fields: Mapping[str, dict[str, Any]] = {
         "name": dict(TEXT),
+        "preset": _names(registry.presets),
         "algorithm": _names(registry.algorithms),
         "models": _each(models),
         "accelerator": _either(devices, _each(devices)),

@@ -19,6 +19,7 @@ from alignsim import (
     Given,
     Layout,
     Parts,
+    Preset,
     Problem,
     Question,
     Registry,
@@ -141,13 +142,20 @@ class AlignmentMemoryScenario(Question):
     def _batch(self) -> Batch:
         return Batch(rollout_sequences=self.rollout_sequences, rollout_tokens=self.rollout_tokens)
 
-    def as_run(self, *, algorithm: Algorithm | str = "PPO", accelerator: Accelerator | str | None = None) -> Scenario:
+    def as_run(
+        self,
+        *,
+        algorithm: Algorithm | str = "PPO",
+        accelerator: Accelerator | str | None = None,
+        preset: Preset | str | None = None,
+    ) -> Scenario:
         """Return the same set-up as an ordinary run, whose answer has phases: the memory of one device over time.
 
-        It is held against the memory of the accelerator, if one is named; else against ``device_memory``.
+        It is held against the memory of the accelerator, if one is named; else against ``device_memory``. With a
+        preset, the choices are a framework's; else those of the reference case.
 
         Raises:
-            UnknownName: no such algorithm or accelerator.
+            UnknownName: no such algorithm, accelerator or preset.
         """
         found = self.registry.algorithms[algorithm] if isinstance(algorithm, str) else algorithm
         chosen = {c.slot.name: c for c in (BF16_MASTER, ADAMW_FUSED, FULL, EVEN_SPLIT, FULL_CACHE)}
@@ -159,7 +167,8 @@ class AlignmentMemoryScenario(Question):
             models={role: model for role, model in models.items() if role in found.roles},
             accelerator=accelerator,
             layout=Layout(tensor=self.tp_size, pipeline=self.pp_size, data=self.dp_size),
-            components=components,
+            components={} if preset else components,
+            preset=preset,
             batch=self._batch,
             givens={} if accelerator or self.device_memory is None else {"@gpus.usable_memory": self.device_memory},
             registry=self.registry,

@@ -1,0 +1,1 @@
+"""What training frameworks do by default, one framework and version a file."""
