@@ -64,5 +64,5 @@ def test_traces_of_one_rank_of_several():
     assert all(abs(row.error) <= 1e-5 for row in comparison.rows)
     assert comparison.summary.phase_right == 1
     off = {(row.key, phase) for row in comparison.rows for phase, e in row.phase_errors.items() if abs(e) > 1e-4}
-    assert off == {("rows_fsdp2[28]", "optimizer")}, "one layer's gradient shard is gone there before the step"
+    assert off == {("rows_fsdp2[28]", "optimizer")}, "the trace has no instant before one layer's gradient is freed"
     assert all(abs(e) <= 0.007 for row in comparison.rows for e in row.phase_errors.values())
