@@ -86,13 +86,8 @@ def of_a_rank(known: Term) -> Term:
     return known.again(per=frozenset({"role"}))
 
 
-RANK = (
-    heads,
-    kv_heads,
-    ffn,
-    vocab,
-    sequence_tokens,
-    *map(
+DERIVED = tuple(
+    map(
         of_a_rank,
         (
             query_width,
@@ -120,6 +115,9 @@ RANK = (
             head_parameters,
             parameters,
         ),
-    ),
+    )
 )
+"""What follows of the widths that are divided."""
+
+RANK = (heads, kv_heads, ffn, vocab, sequence_tokens, *DERIVED)
 """What the engine brings for every role: ``parameters`` is what a rank would hold of all stages."""

@@ -36,6 +36,7 @@ DEFAULTS: dict[str, Any] = {
     "strategy": "FULL_SHARD",
     "prefetch": "BACKWARD_PRE",
     "use_orig_params": False,
+    "tensor": 1,
     "batch": 1,
     "sequence": 32,
 }
@@ -125,6 +126,19 @@ CASES: list[dict[str, Any]] = [
     {**FSDP1, "strategy": "HYBRID_SHARD", "replicas": 2},
     {**FSDP1, "strategy": "HYBRID_SHARD", "replicas": 2, "batch": 2, "sequence": 128, "steps": 2},
     {**FSDP1, "strategy": "_HYBRID_SHARD_ZERO2", "replicas": 4},
+    {"tensor": 2, "world": 4},
+    {"tensor": 2, "world": 2},
+    {"tensor": 2, "batch": 2, "sequence": 256},
+    {"tensor": 2, "batch": 2, "sequence": 256, "recompute": False},
+    {"tensor": 2, "steps": 2},
+    {"tensor": 2, "steps": 2, "no_sync": True},
+    {"tensor": 2, "reshard": False},
+    {"tensor": 2, "units": "embedding, head"},
+    {"tensor": 2, "units": "head", "batch": 2, "sequence": 128},
+    {"tensor": 2, **PLAIN, "world": 4},
+    {"tensor": 2, **PLAIN, "world": 4, "batch": 4, "sequence": 512, "recompute": False},
+    {"tensor": 2, "trained": False},
+    {"tensor": 2, "trained": False, "batch": 2, "sequence": 256},
 ]
 
 
@@ -156,6 +170,12 @@ def wrapped(model: Any, s: dict[str, Any]) -> Any:
             use_orig_params=s["use_orig_params"],
             device_id=torch.device("cpu"),
         )
+    if s["tensor"] > 1:
+        mesh = meshes.init_device_mesh(
+            "cpu", (s["world"] // s["tensor"], s["tensor"]), mesh_dim_names=("data", "tensor")
+        )
+        divide(model, mesh["tensor"])
+        mesh = mesh["data"]
     policy = fsdp.MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=reduce)
     layers = [] if s["units"] == "model" else list(model.model.layers)
     units = [*layers, *([model.model.embed_tokens] if "embedding" in s["units"] else [])]
@@ -169,6 +189,25 @@ def wrapped(model: Any, s: dict[str, Any]) -> Any:
             one.set_modules_to_forward_prefetch([following])
             following.set_modules_to_backward_prefetch([one])
     return model
+
+
+def divide(model: Any, mesh: Any) -> None:
+    """Let the ranks of a mesh share the matrices: heads, inner width and words; every rank has all logits."""
+    parallel = import_module("torch.distributed.tensor.parallel")
+    replicate = import_module("torch.distributed.tensor").Replicate()
+    columns, rows = parallel.ColwiseParallel, parallel.RowwiseParallel
+    parallel.parallelize_module(
+        model,
+        mesh,
+        {
+            "model.embed_tokens": rows(input_layouts=replicate),
+            **dict.fromkeys((f"model.layers.*.self_attn.{n}_proj" for n in "qkv"), columns()),
+            "model.layers.*.self_attn.o_proj": rows(),
+            **dict.fromkeys((f"model.layers.*.mlp.{n}_proj" for n in ("gate", "up")), columns()),
+            "model.layers.*.mlp.down_proj": rows(),
+            "lm_head": columns(output_layouts=replicate),
+        },
+    )
 
 
 def measure(case: dict[str, Any]) -> dict[str, int]:
@@ -192,7 +231,10 @@ def measure(case: dict[str, Any]) -> dict[str, int]:
 
         def add(self, value: Any) -> None:
             if isinstance(value, torch.Tensor):
-                storage = getattr(value, "_local_tensor", value).untyped_storage()
+                value = getattr(value, "_local_tensor", value)
+                storage = getattr(value, "elem", value).untyped_storage()  # what an asynchronous collective wraps
+                if storage.device.type == "meta":
+                    return  # shapes that DTensor works out
                 self.storages.setdefault(storage._cdata, weak_reference(storage))
 
         def total(self) -> int:
@@ -206,6 +248,8 @@ def measure(case: dict[str, Any]) -> dict[str, int]:
             return found
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if s["tensor"] > 1 and any(kind.__name__ == "DTensor" for kind in types):
+                return NotImplemented  # its local tensors come back
             for value in tree_iter((args, kwargs)):
                 self.add(value)
             out = function(*args, **(kwargs or {}))

@@ -22,6 +22,10 @@ ONE_AT_A_TIME = 0.02
 """Where gradients are added to others in place, the one being made is left out: a matrix, here 2 % of everything."""
 
 
+def engine_of(s):
+    return "fsdp2-tensor" if s["tensor"] > 1 else s["engine"]
+
+
 def predicted(case):
     s = {**FIGURES["defaults"], **case}
     engines = {
@@ -44,8 +48,11 @@ def predicted(case):
             "backward_prefetch": float(s["prefetch"] == "BACKWARD_PRE"),
             "backward_prefetch_post": float(s["prefetch"] == "BACKWARD_POST"),
         },
+        "fsdp2-tensor": {},
         "ddp": {"gradient_as_bucket_view": float(s["view"])},
     }
+    engine = engine_of(s)
+    numbers = engines[s["engine"]] | engines[engine]
     run = Scenario(
         algorithm="SFT",
         models={"policy": MODEL},
@@ -58,11 +65,11 @@ def predicted(case):
             "loss": "cross-entropy",
             "layers": "transformers",
             "packing": "equal",
-            "engine": s["engine"],
+            "engine": engine,
         },
-        layout=Layout(data=s["world"]),
+        layout=Layout(data=s["world"] // s["tensor"], tensor=s["tensor"]),
         batch=Batch(micro_batch=s["batch"], sequence_tokens=s["sequence"], accumulation_steps=s["steps"]),
-        givens={"input_bytes": 8, **engines[s["engine"]]},
+        givens={"input_bytes": 8, **numbers},
     )
     return {
         phase: max(run.result.value(f"update:policy/{moment}.allocated") for moment in moments)
@@ -87,9 +94,9 @@ def asked(case):
             "loss": "cross-entropy",
             "layers": "transformers",
             "packing": "equal",
-            "engine": "fsdp2-one-unit" if alone else "fsdp2",
+            "engine": "fsdp2-one-unit" if alone else engine_of(s),
         },
-        layout=Layout(data=s["world"]),
+        layout=Layout(data=s["world"] // s["tensor"], tensor=s["tensor"]),
         batch=Batch(micro_batch=s["batch"], sequence_tokens=s["sequence"]),
         givens={"reshards_root": float(s["reshard_root"] is True)}
         | ({} if alone else {name: float(flag) for name, flag in units.items()}),
