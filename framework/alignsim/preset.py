@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -42,7 +42,8 @@ class Choice:
         batch: sizes, by field of :class:`Batch`.
         givens: numbers by path, a :class:`Const` where one has a unit or a range.
         source: the file, page or line that says so.
-        algorithms: the algorithms that it is for; all, if none is named.
+        algorithms: the algorithms that it is for; all, if none is named. What it chooses for a role is for those
+            that have the role anyway.
         where: the fillings by ``slot`` or ``role.slot`` with which it is in force; any, if none is named. What it
             chooses for a role where the same slot is filled so for all, follows from a user's choice for all.
 
@@ -103,6 +104,7 @@ class Preset:
         choices: its defaults; a later one takes the place of an earlier one at the same place.
         aliases: other names.
         algorithms: those that it runs; each is asked for by name.
+        only: by slot, the fillings that it knows for all roles; any, for a slot that is not named.
         source: where it was read.
         about: what is assumed, for people: a few sentences.
         asks: what has no default that could be known, and has to be said; one line each.
@@ -118,6 +120,7 @@ class Preset:
     choices: tuple[Choice, ...] = attrs.field(converter=_choices)
     aliases: tuple[str, ...] = attrs.field(default=(), converter=_words)
     algorithms: tuple[str, ...] = attrs.field(converter=_words)
+    only: Mapping[str, tuple[str, ...]] = attrs.field(factory=FrozenDict, converter=_conditions)
     source: str
     about: str = ""
     asks: tuple[str, ...] = attrs.field(default=(), converter=_words)
@@ -125,13 +128,22 @@ class Preset:
 
     def __attrs_post_init__(self) -> None:
         wrong = [
-            Problem(f"Preset {self.name}.choices[{i}].algorithms", suggestion(name, self.algorithms))
+            Problem(f"choices[{i}].algorithms", f"{self.name} runs no {name!r}; {suggestion(name, self.algorithms)}")
             for i, choice in enumerate(self.choices)
             for name in choice.algorithms
             if name not in self.algorithms
         ]
         if wrong:
             raise InvalidInput(wrong)
+
+    def problems(self, algorithm: str, own: Mapping[str, str]) -> Iterator[Problem]:
+        """Yield what of a user's choices it does not run."""
+        if algorithm not in self.algorithms:
+            yield Problem("preset", f"{self.name} runs no {algorithm}; {suggestion(algorithm, self.algorithms)}")
+        for slot, names in self.only.items():
+            if own.get(slot, names[0]) not in names:
+                message = f"{self.name} has {' or '.join(map(repr, names))} there, got {own[slot]!r}"
+                yield Problem(f"components[{slot!r}]", message)
 
     def defaults(self, algorithm: str, own: Mapping[str, str]) -> Defaults:
         """Return what it chooses for an algorithm, beside a user's own fillings by place, which overrule it."""

@@ -183,7 +183,7 @@ class Scenario(Question):
     def _defaults(self, chosen: Mapping[str, Component]) -> Defaults:
         if self.preset is None:
             return Defaults()
-        return self.preset.defaults(self.algorithm.name, {place: filling.name for place, filling in chosen.items()})
+        return self.preset.defaults(self.algorithm.name, _filled(chosen))
 
     @cached_property
     def settled(self) -> Settled:
@@ -234,10 +234,11 @@ class Scenario(Question):
 
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with the fields together."""
-        if self.preset is not None and self.algorithm.name not in self.preset.algorithms:
-            near = suggestion(self.algorithm.name, self.preset.algorithms)
-            yield Problem("preset", f"{self.preset.name} runs no {self.algorithm.name}; {near}")
-            return
+        if self.preset is not None:
+            wrong = list(self.preset.problems(self.algorithm.name, _filled(self.components)))
+            yield from wrong
+            if wrong:
+                return
         for field in ("models", "layouts", "places"):
             for role in getattr(self, field):
                 if role not in self.played.roles:
@@ -401,6 +402,10 @@ class Scenario(Question):
 
 def _set(scenario: Scenario, field: str, value: Any) -> None:
     object.__setattr__(scenario, field, frozen(value) if isinstance(value, dict) else value)
+
+
+def _filled(components: Mapping[str, Component]) -> dict[str, str]:
+    return {place: filling.name for place, filling in components.items()}
 
 
 def _names(cls: type) -> set[str]:

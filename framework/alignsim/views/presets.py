@@ -19,6 +19,7 @@ def preset_tables(preset: Preset) -> Iterator[Table]:
     """Yield what a preset is, then its defaults in the order in which they come into force."""
     told = [("about", preset.about), ("also", ", ".join(preset.aliases)), ("source", preset.source)]
     told += [("algorithms", ", ".join(preset.algorithms))]
+    told += [("runs", f"{slot}: {' or '.join(names)}") for slot, names in preset.only.items()]
     told += [("to be said", line) for line in preset.asks]
     told += [("left out", line) for line in preset.left_out]
     yield Table.of(preset.name, ["", ""], [row for row in told if row[1]])
