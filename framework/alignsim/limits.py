@@ -25,6 +25,7 @@ class Limit:
         least: the least that it may be; None if it may be negative.
         whole: it counts things.
         divides: the name of another number that must be a multiple of it.
+        among: the only values that it may have; none if it may have any.
         fits: the name of another number that must be a multiple of it, or that it must be a multiple of.
         by: who asks, in words; filled in where it is composed.
 
@@ -34,6 +35,8 @@ class Limit:
     ['must divide heads, which is 8']
     >>> [words for words, broken in Limit(fits="kv_heads").rules(6, {"kv_heads": 4}) if broken]
     ['must divide kv_heads, which is 4, or be a multiple of it']
+    >>> [words for words, broken in Limit(among=(1, 2, 4)).rules(3) if broken]
+    ['must be 1, 2 or 4']
     """
 
     most: End = None
@@ -42,6 +45,7 @@ class Limit:
     whole: bool = attrs.field(default=False, kw_only=True)
     divides: str = attrs.field(default="", kw_only=True)
     fits: str = attrs.field(default="", kw_only=True)
+    among: tuple[float, ...] = attrs.field(default=(), kw_only=True)
     by: str = attrs.field(default="", kw_only=True)
 
     @property
@@ -59,6 +63,9 @@ class Limit:
         known = others or {}
         if self.whole and (self.least, self.most) == (0, 1):
             yield "must be 0 or 1", (value != 0) & (value != 1)
+            return
+        if self.among:
+            yield f"must be {_either(self.among)}", _none_of(value, self.among)
             return
         if self.whole:
             yield "must be a whole number", floor(value) != value
@@ -85,6 +92,8 @@ class Limit:
         """
         if self.whole and (self.least, self.most) == (0, 1):
             return "0 or 1"
+        if self.among:
+            return _either(self.among)
         told = ["whole"] * self.whole
         told += [f"at {w} {e}" if isinstance(e, str) else f"at {w} {e:g}" for w, e in self._ends if e is not None]
         told += [f"divides {self.divides}"] if self.divides else []
@@ -99,6 +108,19 @@ class Limit:
         """Return a rule, who asks for it and why, and what there is instead."""
         told = f"{rule} {self.by}" if self.by else rule
         return f"{told}: {self.because}; got {got}" if self.because else f"{told}, got {got}"
+
+
+def _either(values: tuple[float, ...]) -> str:
+    *most, last = (f"{value:g}" for value in values)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _none_of(value: Any, values: tuple[float, ...]) -> Any:
+    """Whether a number is none of those."""
+    differs = value != values[0]
+    for other in values[1:]:
+        differs = differs & (value != other)
+    return differs
 
 
 def _parts(value: Any, other: Any) -> Any:

@@ -14,7 +14,7 @@ import attrs
 from alignsim.errors import CompositionError, Origin, Problem, suggestion
 from alignsim.formula import Formula
 from alignsim.given import Given, given
-from alignsim.limits import SIZE, Limit
+from alignsim.limits import ANY, SIZE, Limit
 from alignsim.schedule import Liveness, always
 
 DIMENSIONS = ("phase", "role", "stage", "model", "process", "pool")
@@ -89,6 +89,7 @@ class Term:
         fill: it takes what is left of its resource, and so may read the total of the rest.
         condition: what holds where its value is at least 0, for a verdict; empty for what is no condition.
         refuses: what is wrong where its value is above 0: such runs and rows are refused; empty if it refuses nothing.
+        limit: what a number in its place is held to; None for at least 0, or, of a condition or a refusal, anything.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Term:
     fill: bool = False
     condition: str = ""
     refuses: str = ""
+    limit: Limit | None = None
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         """A term is still the function it was written as: unit tests call it with plain numbers."""
@@ -130,6 +132,11 @@ class Term:
         return self.formula.provider
 
     @property
+    def bounds(self) -> Limit:
+        """What a number in its place is held to."""
+        return self.limit or (ANY if self.condition or self.refuses else SIZE)
+
+    @property
     def origin(self) -> Origin:
         """The file and line of the function."""
         return self.formula.origin
@@ -152,6 +159,7 @@ def term(
     fill: bool = False,
     condition: str = "",
     refuses: str = "",
+    limit: Limit | None = None,
     opaque: bool = False,
 ) -> Callable[[Callable[..., Any]], Term]:
     """Declare the function below as a term; see :class:`Term` for the arguments.
@@ -198,6 +206,7 @@ def term(
             fill=fill,
             condition=condition,
             refuses=refuses,
+            limit=limit,
         )
 
     return declare

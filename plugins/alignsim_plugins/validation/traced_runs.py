@@ -155,7 +155,7 @@ def scenario(trace: Trace, accumulation_steps: int = 1) -> Scenario:
     _refuse(s)
     s.only(SETTINGS)
     algo, lora = s.text("algo"), s.any("lora")
-    algorithm = _known(s, "algo", ALGORITHMS)[s.flag("ref")]
+    algorithm = ALGORITHMS[algo][s.flag("ref")]
     model = _model(trace)
     components: dict[str, Any] = {
         "precision": _known(s, "scheme", SCHEMES),
@@ -206,6 +206,7 @@ def _refuse(s: Fields) -> None:
             raise s.wrong(name, f"{s.any(name)!r}: {why}")
     if s.text("algo") == "generate" and s.text("attn") == "eager":
         raise s.wrong("attn", "'eager': whole scores are not modelled where nothing but generation is done")
+    _known(s, "algo", ALGORITHMS)
     if s.any("lora") and s.text("algo") not in ("sft", "dpo", "grpo"):
         raise s.wrong("lora", f"adapters are not known in {s.text('algo')!r}")
 
@@ -266,9 +267,9 @@ def _givens(s: Fields) -> dict[str, float]:
 def _adapters(lora: Fields) -> dict[str, float]:
     """Return the numbers of adapters; without ``targets``, they sit on all linear layers."""
     lora.only(("r", "targets", "dropout", "dtype"))
-    targets = lora.data.get("targets") or tuple(PROJECTIONS)
-    if not isinstance(targets, list | tuple) or not all(isinstance(target, str) for target in targets):
-        raise lora.wrong("targets", f"expected a list of projections, got {targets!r}")
+    targets = lora.data["targets"] if lora.data.get("targets") is not None else tuple(PROJECTIONS)
+    if not isinstance(targets, list | tuple) or not targets or not all(isinstance(target, str) for target in targets):
+        raise lora.wrong("targets", f"expected a list of projections, at least one, got {targets!r}")
     unknown = [target for target in targets if target not in PROJECTIONS]
     if unknown:
         raise lora.wrong("targets", f"no projection {unknown[0]!r}; {suggestion(str(unknown[0]), PROJECTIONS)}")
