@@ -81,12 +81,12 @@ def _in_the_place_of_terms(
     numbers: Mapping[str, Given], placed: Mapping[str, tuple[Term, Scope]]
 ) -> Iterator[tuple[str, Limit]]:
     """Yield what the terms of a number's name say of what they give, at whichever place it stands."""
-    limits: dict[str, dict[Limit, None]] = {}
-    for term, _ in placed.values():
-        limits.setdefault(term.name, {})[term.bounds] = None
+    named: dict[str, list[str]] = {}
     for path in numbers:
-        for limit in limits.get(parse(path)[0], ()):
-            yield path, limit
+        named.setdefault(parse(path)[0], []).append(path)
+    for term, _ in placed.values():
+        for path in named.get(term.name, ()):
+            yield path, term.bounds
 
 
 @cache
@@ -144,8 +144,15 @@ def _usual(number: Given) -> tuple[Limit, ...]:
 
 
 def _sorted(limits: Iterable[Limit]) -> tuple[Limit, ...]:
+    """Return the limits in one order, without those that follow from another."""
     found = tuple(limits)
-    return tuple(sorted(found, key=repr)) if len(found) > 1 else found
+    if len(found) == 1:
+        return found
+    kept: list[Limit] = []
+    for limit in sorted(found, key=repr):
+        if not any(limit.follows_from(other) for other in kept):
+            kept = [*(other for other in kept if not other.follows_from(limit)), limit]
+    return tuple(kept)
 
 
 def _broken(path: str, number: Given, numbers: Mapping[str, Given]) -> Iterator[Problem]:

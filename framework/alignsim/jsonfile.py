@@ -129,8 +129,11 @@ def document(data: bytes, file: str, *, finite: bool = True) -> Document:
     except json.JSONDecodeError as error:
         where = Origin(file, error.lineno, error.colno)
         raise InvalidInput(Problem("", f"is not JSON: {error.msg}", where)) from None
-    except (RecursionError, ValueError) as error:  # nested too deep, or a whole number of thousands of digits
-        raise InvalidInput(Problem("", f"is not JSON that can be read: {error}", Origin(file))) from None
+    except RecursionError:
+        raise InvalidInput(Problem("", "is nested too deep to be read", Origin(file))) from None
+    except ValueError:
+        message = "is not JSON that can be read: it has a whole number of thousands of digits"
+        raise InvalidInput(Problem("", message, Origin(file))) from None
     found = Document(file, text, content)
     problems = [Problem("", f"has {_short(name)} twice in one object", Origin(file)) for name in twice]
     strange = _strange(content) if finite else ()

@@ -84,6 +84,24 @@ class Limit:
             words = f"must divide {_told(self.fits, known)}, or be a multiple of it"
             yield words, _parts(value, other) & _parts(other, value)
 
+    def follows_from(self, other: Limit) -> bool:
+        """Whether a number within another limit is within this one, whatever it is.
+
+        >>> SIZE.follows_from(COUNT), COUNT.follows_from(SIZE), SHARE.follows_from(Limit(among=(0.5, 1)))
+        (True, False, True)
+        """
+        if self.among:
+            return bool(other.among) and {*other.among} <= {*self.among}
+        if other.among:
+            return not self.names and not any(broken for value in other.among for _, broken in self.rules(value))
+        return (
+            (other.whole or not self.whole)
+            and self.divides in ("", other.divides)
+            and self.fits in ("", other.fits)
+            and _no_more(self.least, other.least, -1)
+            and _no_more(self.most, other.most, 1)
+        )
+
     def asks(self) -> str:
         """Return all of it in words, without the reason.
 
@@ -129,6 +147,13 @@ def _parts(value: Any, other: Any) -> Any:
     return (other % (value * above + (value <= 0)) != 0) | (value <= 0)
 
 
+def _no_more(end: End, other: End, sign: int) -> bool:
+    """Whether what keeps to another end keeps to this one."""
+    if end is None or end == other:
+        return True
+    return not isinstance(end, str) and not isinstance(other, str | None) and sign * other <= sign * end
+
+
 def _told(end: float | str, known: Mapping[str, Any]) -> str:
     if not isinstance(end, str):
         return f"{end:g}"
@@ -141,6 +166,9 @@ ANY = Limit(least=None)
 
 SIZE = Limit()
 """At least 0."""
+
+COUNTED = Limit(2.0**53)
+"""At least 0, and exact."""
 
 COUNT = Limit(least=1, whole=True)
 """So many things, at least one."""

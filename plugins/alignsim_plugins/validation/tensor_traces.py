@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import attrs
+
 from alignsim import Case, InvalidInput, Result, Validation, hookimpl
 from alignsim.errors import suggestion
 from alignsim.fields import Fields
@@ -155,12 +157,23 @@ def _of_its_own_phases(trace: Trace) -> dict[str, float]:
     Raises:
         InvalidInput: it measured a phase that its algorithm has not.
     """
-    found = predicted(trace)
+    try:
+        found = predicted(trace)
+    except InvalidInput as error:
+        raise _in_its_row(error, trace) from None
     strange = [phase for phase in trace.peaks if phase not in found]
     if strange:
         peaks = Fields(trace.peaks, f"{trace.place}.phase_peaks")
         raise peaks.wrong(strange[0], f"{trace.settings['algo']!r} has no such phase; {suggestion(strange[0], found)}")
     return {phase: value for phase, value in found.items() if phase not in BESIDE}
+
+
+def _in_its_row(error: InvalidInput, trace: Trace) -> InvalidInput:
+    """Return an error whose problems are all placed in the row."""
+    return InvalidInput(
+        p if p.field.startswith(trace.place) else attrs.evolve(p, field=f"{trace.place}: {p.field}")
+        for p in error.problems
+    )
 
 
 def predicted(trace: Trace) -> dict[str, float]:
