@@ -9,7 +9,7 @@ import pytest
 
 from alignsim import InvalidInput, Layout, Place, compare
 from alignsim.runfile import cases, scenario_of
-from alignsim.validation import Refusal
+from alignsim.validation import Case, Refusal
 
 TOY: dict[str, Any] = {"name": "toy", "layers": 2, "hidden": 64, "heads": 4, "ffn": 128, "vocab": 1000}
 SCENARIO: dict[str, Any] = {
@@ -116,9 +116,12 @@ def test_instants_are_compared_with_instants():
 
 
 def test_a_peak_is_the_largest_phase_unless_it_is_told():
-    assert next(cases(run(phases={"update": 5}))).measured_peak == 5
-    case = next(cases({"runs": [{"scenario": changed(), "measured": {"peak": 7}}]}))
-    assert (case.key, case.measured_peak, case.measured_phase) == ("0: run", 7, None)
+    stated = {"scenario": changed(), "measured": {"peak": 7}}
+    largest, case = cases({"runs": [*run(phases={"update": 5})["runs"], stated]})
+    assert isinstance(largest, Case)
+    assert isinstance(case, Case)
+    assert largest.measured_peak == 5
+    assert (case.key, case.measured_peak, case.measured_phase) == ("1: run", 7, None)
 
 
 def test_a_run_that_makes_no_whole_is_refused_and_listed():
@@ -168,6 +171,7 @@ def test_a_run_that_is_wrong_is_refused_and_the_others_are_not(data: Any, told: 
 
 def test_all_that_is_wrong_with_a_run_is_told():
     (refused,) = cases({"runs": [{"key": "k", "scenario": {}, "measured": {"peek": 1}}]})
+    assert isinstance(refused, Refusal)
     assert refused.key == "k"
     told = ("runs[0].scenario.algorithm", "runs[0].scenario.models", "runs[0].measured.peek")
     assert [line.partition(":")[0] for line in refused.message.splitlines()] == list(told)
