@@ -19,26 +19,28 @@ from alignsim.units import dimension
 
 
 def bounded(
-    parts: Parts, numbers: Mapping[str, Given], terms: Mapping[str, tuple[Term, Scope]], nodes: Iterable[Node]
+    parts: Parts, numbers: Mapping[str, Given], placed: Mapping[str, tuple[Term, Scope]], nodes: Iterable[Node]
 ) -> dict[str, Given]:
     """Return the numbers with what they are held to: limits whose other numbers are paths.
 
     Limits come from the field that a number was given in, from the default that it stands in for, from the component
-    or slot that asks something of it, and from the parameter that reads it. Amounts of which nobody says anything are
-    at least 0.
+    or slot that asks something of it, from the parameter that reads it, and from the term in whose place it stands.
+    Amounts of which nobody says anything are at least 0, and so is whatever stands in for a term.
 
     Args:
         parts: what the graph is composed of.
         numbers: all numbers by path.
-        terms: all terms by path that no number stands in for.
+        placed: all terms by path, also those that a number stands in for.
         nodes: the terms, with the paths that their parameters read.
 
     Raises:
         CompositionError: numbers that are not within their limits; every one is told.
     """
-    finder = _Finder(parts, numbers, terms)
+    finder = _Finder(parts, numbers, {path: value for path, value in placed.items() if path not in numbers})
     found: dict[str, dict[Limit, None]] = {}
     for path, limit in _wishes(parts, finder, nodes):
+        found.setdefault(path, {})[limit] = None
+    for path, limit in _in_the_place_of_terms(numbers, placed):
         found.setdefault(path, {})[limit] = None
     fields: dict[str, dict[Limit, None]] = {}
     for path, number in parts.facts.items():  # a number set in the place of a field is held to the same
@@ -73,6 +75,18 @@ def _wishes(parts: Parts, finder: _Finder, nodes: Iterable[Node]) -> Iterator[tu
             for marker, path in zip(markers, node.inputs, strict=True):
                 if isinstance(marker, Const) and path in finder.numbers:
                     yield path, finder.resolved(_asked(marker.limit, f"in {node.term.provider}"), node.scope)
+
+
+def _in_the_place_of_terms(
+    numbers: Mapping[str, Given], placed: Mapping[str, tuple[Term, Scope]]
+) -> Iterator[tuple[str, Limit]]:
+    """Yield what the terms of a number's name say of what they give, at whichever place it stands."""
+    named: dict[str, list[str]] = {}
+    for path in numbers:
+        named.setdefault(parse(path)[0], []).append(path)
+    for term, _ in placed.values():
+        for path in named.get(term.name, ()):
+            yield path, term.bounds
 
 
 @cache
@@ -130,8 +144,15 @@ def _usual(number: Given) -> tuple[Limit, ...]:
 
 
 def _sorted(limits: Iterable[Limit]) -> tuple[Limit, ...]:
+    """Return the limits in one order, without those that follow from another."""
     found = tuple(limits)
-    return tuple(sorted(found, key=repr)) if len(found) > 1 else found
+    if len(found) == 1:
+        return found
+    kept: list[Limit] = []
+    for limit in sorted(found, key=repr):
+        if not any(limit.follows_from(other) for other in kept):
+            kept = [*(other for other in kept if not other.follows_from(limit)), limit]
+    return tuple(kept)
 
 
 def _broken(path: str, number: Given, numbers: Mapping[str, Given]) -> Iterator[Problem]:

@@ -58,7 +58,7 @@ class _Composer:
             inputs = tuple(self._input(path, term, scope, name, marker) for name, marker in parameters)
             self.nodes[path] = Node(path, "term", term.unit, inputs, term, None, scope)
         self._stop_on(MissingInput)
-        self.numbers = bounded(self.parts, self.numbers, self.terms, self.nodes.values())
+        self.numbers = bounded(self.parts, self.numbers, self.placed, self.nodes.values())
         for node in self.totals.nodes():
             if node.path in self.terms or node.path in self.numbers:
                 raise CompositionError(Problem(node.path, "is the name of a resource's total; call it something else"))

@@ -77,16 +77,16 @@ class Document:
     content: Any
 
     @cached_property
-    def lines(self) -> Mapping[str, int]:
-        """The line of every value by its place, such as ``text_config.layer_types[3]``."""
-        return dict(_lines(self.text))
+    def marks(self) -> Mapping[str, tuple[int, int]]:
+        """The line and column of every name and item by its place, such as ``text_config.layer_types[3]``."""
+        return dict(_marks(self.text))
 
     def origin(self, place: str) -> Origin:
         """Return where a place of the content is; of one that is not there, the file."""
-        return Origin(self.file, self.lines.get(place))
+        return Origin(self.file, *self.marks.get(place, ()))
 
     def located(self, error: InvalidInput) -> InvalidInput:
-        """Return an error whose problems name places of the content, each with its line."""
+        """Return an error whose problems name places of the content, each with its line and column."""
         return InvalidInput([attrs.evolve(p, origin=p.origin or self.origin(p.field)) for p in error.problems])
 
 
@@ -129,8 +129,11 @@ def document(data: bytes, file: str, *, finite: bool = True) -> Document:
     except json.JSONDecodeError as error:
         where = Origin(file, error.lineno, error.colno)
         raise InvalidInput(Problem("", f"is not JSON: {error.msg}", where)) from None
-    except (RecursionError, ValueError) as error:  # nested too deep, or a whole number of thousands of digits
-        raise InvalidInput(Problem("", f"is not JSON that can be read: {error}", Origin(file))) from None
+    except RecursionError:
+        raise InvalidInput(Problem("", "is nested too deep to be read", Origin(file))) from None
+    except ValueError:
+        message = "is not JSON that can be read: it has a whole number of thousands of digits"
+        raise InvalidInput(Problem("", message, Origin(file))) from None
     found = Document(file, text, content)
     problems = [Problem("", f"has {_short(name)} twice in one object", Origin(file)) for name in twice]
     strange = _strange(content) if finite else ()
@@ -169,14 +172,15 @@ def _spelt(place: Any) -> str:
     return "".join(reversed(steps)).lstrip(".")
 
 
-def _lines(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the place of every named value and list item of valid JSON, with its line; not of very long places."""
-    line, awaited = 1, False
+def _marks(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the place of every name and list item of valid JSON, with its line and column; not of very long places."""
+    line, begun, awaited = 1, 0, False
     place: str | None = ""
     open_: list[tuple[str | None, int | None]] = []  # place and next index of a list, None of an object
-    for token in (match.group() for match in TOKEN.finditer(text)):
+    for match in TOKEN.finditer(text):
+        token = match.group()
         if token == "\n":
-            line += 1
+            line, begun = line + 1, match.end()
             continue
         within, index = open_[-1] if open_ else ("", None)
         if token in "}]":
@@ -189,7 +193,7 @@ def _lines(text: str) -> Iterator[tuple[str, int]]:
             elif open_ and not awaited:
                 place = _below(within, f".{json.loads(token)}")
             if open_ and not (index is None and awaited) and place is not None:
-                yield place, line
+                yield place, (line, match.start() - begun + 1)
             if token in "{[":
                 open_.append((place, 0 if token == "[" else None))
             awaited = False

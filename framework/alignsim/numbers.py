@@ -43,7 +43,7 @@ def numbers(parts: Parts, terms: Mapping[str, Placed]) -> dict[str, Given]:
     for path, number in parts.givens.items():
         name = parse(path)[0]
         meant = {terms[path][0].unit} if path in terms else units.get(name, set())
-        if number.unit and path not in terms and meant and dimension(number.unit) not in map(dimension, meant):
+        if number.unit and meant and dimension(number.unit) not in map(dimension, meant):
             wrong.append(Problem(path, f"is in {number.unit}, but {name!r} is in {_spelt(meant)}", number.origin))
         if not number.unit and len({(dimension(unit), factor(unit)) for unit in meant if len(meant) > 1}) > 1:
             wrong.append(Problem(path, f"needs its unit: {name!r} is in {_spelt(meant)} here", number.origin))

@@ -27,14 +27,14 @@ import attrs
 from alignsim import agreement
 from alignsim.architecture import Architecture
 from alignsim.batch import Batch
-from alignsim.errors import AlignSimError, InvalidInput, Problem, UnknownName
-from alignsim.fields import Fields
+from alignsim.errors import AlignSimError, InvalidInput, PluginError, Problem, UnknownName
+from alignsim.fields import Fields, short
 from alignsim.given import given
 from alignsim.layout import Layout, Place
 from alignsim.registry import Registry, default_registry
 from alignsim.scenario import EVERY, Scenario
 from alignsim.units import measure, to_base
-from alignsim.validation import Case
+from alignsim.validation import Case, Refusal
 
 NOT_PLAIN = ("registry", "terms")
 FIELDS = tuple(field.name for field in attrs.fields(Scenario) if field.name not in NOT_PLAIN)
@@ -45,6 +45,8 @@ NEEDED = ("algorithm", "models")
 REST = ("preset", "accelerator", "layout", "layouts", "batch", "givens", "resource", "solver", *STATED)
 """The fields without which the others can still be looked at."""
 ENDS = ("low", "high")
+RUN = ("key", "scenario", "measured", "about", "source", "cause")
+"""The fields of a run beside what was measured of it."""
 
 
 def scenario_of(data: Any, registry: Registry | None = None, place: str = "scenario") -> Scenario:
@@ -122,48 +124,72 @@ def _named(found: Mapping[str, Any], registry: Registry) -> Iterator[tuple[str, 
             yield f"components.{key}", lambda _, slot=slot, name=chosen[key]: registry.component(slot, name)
 
 
-def cases(data: Any, registry: Registry | None = None) -> Iterator[Case]:
-    """Yield the runs of plain data, as cases to compare.
+def cases(data: Any, registry: Registry | None = None) -> Iterator[Case | Refusal]:
+    """Yield the runs of plain data, as cases to compare; one that is wrong is refused by itself.
 
     ``measured`` has ``peak``, ``phases``, or both; the largest phase is the peak unless that is given. A phase is one
     of the algorithm's, or an instant such as ``update:policy/loss``; ``key`` is how the run is called. ``about``,
     ``source`` and ``cause`` (of an error) are for people.
 
     Raises:
-        InvalidInput: all that is wrong with all runs, each with its place.
+        InvalidInput: there are no runs.
     """
-    problems: list[Problem] = []
-    found: list[Case] = []
-    for index, run in enumerate(Fields(data, "").only(("runs",)).each("runs")):
+    fields = Fields(data, "")
+    if "runs" not in fields.only(("runs",)).data:
+        raise fields.wrong("runs", "is required: a list of runs, each with its scenario and what was measured")
+    runs = fields.any("runs")
+    if not isinstance(runs, list):
+        raise fields.wrong("runs", f"expected a list, got {short(runs)}")
+    for index, run in enumerate(runs):
+        place = f"runs[{index}]"
         try:
-            found.append(_case(run.only(("key", "scenario", "measured", "about", "source", "cause")), index, registry))
+            yield _case(Fields(run, place).only(RUN), index, registry)
+        except AlignSimError as error:
+            if isinstance(error, PluginError):
+                raise
+            named = run.get("key") if isinstance(run, dict) else None
+            yield Refusal(named if isinstance(named, str) else place, str(error), wrong=True)
+
+
+def _case(run: Fields, index: int, registry: Registry | None) -> Case:
+    problems: list[Problem] = []
+    for read in (partial(_run_of, run, registry), partial(_measured, run)):  # both halves of it are told of at once
+        try:
+            read()
         except InvalidInput as error:
             problems += error.problems
     if problems:
         raise InvalidInput(problems)
-    yield from found
-
-
-def _case(run: Fields, index: int, registry: Registry | None) -> Case:
-    scenario = scenario_of(run.any("scenario"), registry, run.at("scenario"))
-    measured = run.inside("measured").only(("peak", "phases"))
-    of_phases = measured.inside("phases") if "phases" in measured.data else Fields({}, "")
-    phases = {phase: _bytes(of_phases, phase) for phase in of_phases.data}
-    for phase in phases:
-        if ":" not in phase and phase not in scenario.algorithm.phases:
-            of_phases.only((*scenario.algorithm.phases, *(p for p in phases if ":" in p)))
-    if not phases and "peak" not in measured.data:
-        raise measured.wrong("peak", "is required, unless there are phases")
-    peak = _bytes(measured, "peak") if "peak" in measured.data else max(phases.values())
+    scenario, (peak, phases) = _run_of(run, registry), _measured(run)
+    known = scenario.algorithm.phases
+    of_phases = Fields(dict.fromkeys(phase for phase in phases if ":" not in phase), run.at("measured.phases"))
+    of_phases.only(known)
     key = run.text("key") if "key" in run.data else f"{index}: {scenario.name}"
-    largest = max(phases, key=lambda phase: phases[phase]) if phases else None
     return Case(
         key=key,
         measured_peak=peak,
-        measured_phase=largest,
+        measured_phase=max(phases, key=lambda phase: phases[phase]) if phases else None,
         measured_phases=phases,
         predict=lambda: _predicted(scenario, phases),
     )
+
+
+def _run_of(run: Fields, registry: Registry | None) -> Scenario:
+    return scenario_of(run.any("scenario"), registry, run.at("scenario"))
+
+
+def _measured(run: Fields) -> tuple[float, dict[str, float]]:
+    """Return the peak, and the bytes of each phase."""
+    measured = run.inside("measured").only(("peak", "phases"))
+    of_phases = measured.inside("phases") if "phases" in measured.data else Fields({}, "")
+    phases = {phase: _bytes(of_phases, phase) for phase in of_phases.data}
+    if not phases and "peak" not in measured.data:
+        raise measured.wrong("peak", "is required, unless there are phases")
+    peak = _bytes(measured, "peak") if "peak" in measured.data else max(phases.values())
+    above = [f"{phase} {value:,.0f}" for phase, value in phases.items() if value > peak]
+    if above:
+        raise measured.wrong("peak", f"{peak:,.0f} bytes are less than in its own phases: {', '.join(above)}")
+    return peak, phases
 
 
 def _predicted(scenario: Scenario, measured: Mapping[str, float]) -> dict[str, float]:

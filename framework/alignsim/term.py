@@ -14,8 +14,9 @@ import attrs
 from alignsim.errors import CompositionError, Origin, Problem, suggestion
 from alignsim.formula import Formula
 from alignsim.given import Given, given
-from alignsim.limits import SIZE, Limit
+from alignsim.limits import ANY, COUNTED, SIZE, Limit
 from alignsim.schedule import Liveness, always
+from alignsim.units import dimension
 
 DIMENSIONS = ("phase", "role", "stage", "model", "process", "pool")
 
@@ -89,6 +90,8 @@ class Term:
         fill: it takes what is left of its resource, and so may read the total of the rest.
         condition: what holds where its value is at least 0, for a verdict; empty for what is no condition.
         refuses: what is wrong where its value is above 0: such runs and rows are refused; empty if it refuses nothing.
+        limit: what a number in its place is held to; None for at least 0, and exact where it counts
+            something; of a condition or a refusal, for anything.
     """
 
     name: str
@@ -104,6 +107,7 @@ class Term:
     fill: bool = False
     condition: str = ""
     refuses: str = ""
+    limit: Limit | None = None
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         """A term is still the function it was written as: unit tests call it with plain numbers."""
@@ -130,6 +134,15 @@ class Term:
         return self.formula.provider
 
     @property
+    def bounds(self) -> Limit:
+        """What a number in its place is held to. Bytes and counts stay where floats are exact."""
+        if self.limit is not None:
+            return self.limit
+        if self.condition or self.refuses:
+            return ANY
+        return COUNTED if dimension(self.unit) in ("dimensionless", "[information]") else SIZE
+
+    @property
     def origin(self) -> Origin:
         """The file and line of the function."""
         return self.formula.origin
@@ -152,6 +165,7 @@ def term(
     fill: bool = False,
     condition: str = "",
     refuses: str = "",
+    limit: Limit | None = None,
     opaque: bool = False,
 ) -> Callable[[Callable[..., Any]], Term]:
     """Declare the function below as a term; see :class:`Term` for the arguments.
@@ -198,6 +212,7 @@ def term(
             fill=fill,
             condition=condition,
             refuses=refuses,
+            limit=limit,
         )
 
     return declare

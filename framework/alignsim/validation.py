@@ -30,7 +30,7 @@ class Case:
             predicted is refused by raising an :class:`AlignSimError`.
 
     Raises:
-        InvalidInput: a measurement that is no finite number above 0.
+        InvalidInput: a measurement that is no finite number above 0, or a peak below its own phases.
     """
 
     key: str
@@ -47,16 +47,25 @@ class Case:
             for name, value in told.items()
             if not _is_number(value) or value <= 0
         ]
+        if not wrong and self.measured_peak < max(self.measured_phases.values(), default=0):
+            wrong.append(Problem(f"{self.key}.measured_peak", "is less than one of its own phases has"))
         if wrong:
             raise InvalidInput(wrong)
 
 
 @attrs.frozen
 class Refusal:
-    """A case that could not be predicted, and why."""
+    """A case that could not be predicted, and why.
+
+    Attributes:
+        key: the case's, or its place in the file.
+        message: why.
+        wrong: the file is: what it says there is no case at all.
+    """
 
     key: str
     message: str
+    wrong: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -192,6 +201,11 @@ class Comparison:
             worst_phase_error=of_phases[worst_phase] if worst_phase is not None else None,
             worst_phase_key=worst_phase,
         )
+
+    @property
+    def wrong(self) -> bool:
+        """Whether the file is wrong somewhere."""
+        return any(refusal.wrong for refusal in self.refused)
 
     def exceeds(self, largest: float) -> bool:
         """Whether an error is larger than that, or a case has no prediction at all."""

@@ -83,6 +83,8 @@ class _Builder:
         except yaml.error.MarkedYAMLError as error:
             where = self._at(error.problem_mark) if error.problem_mark else Origin(self.file)
             raise InvalidInput(Problem("", f"is not YAML: {error.problem or error.context}", where)) from None
+        except InvalidInput:
+            raise
         except (yaml.error.YAMLError, ValueError) as error:
             told = str(error).splitlines()[0][:200]
             raise InvalidInput(Problem("", f"is not YAML: {told}", Origin(self.file))) from None

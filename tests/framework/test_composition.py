@@ -357,7 +357,7 @@ def test_a_number_of_the_wrong_dimension():
     (one,) = terms_of("y(a, b) = a + b", unit="byte")
     with pytest.raises(UnitError, match=r"y: a \+ b does not go together with a in byte, b in second"):
         graph_of(one, givens={"a": BYTE, "b": given("1 s", "s")})
-    with pytest.raises(UnitError, match="y: is given in s, but the term it overrides is in byte"):
+    with pytest.raises(UnitError, match="y: is in s, but 'y' is in byte"):
         graph_of(*terms_of("y(a) = a", unit="byte"), *terms_of("z(y) = y", unit="s"), givens={"y": given("1 s", "s")})
 
 

@@ -31,7 +31,7 @@ def test_a_file(tmp_path: Any):
         ('{"rows": [1, -Infinity]}', r"rows\[1\]: -inf is not a number"),
         ('{"a": 1e999}', "a: inf is not a number"),
         ('{"a": 1, "a": 2}', "has 'a' twice"),
-        ("[" * 100_000, "is not JSON that can be read"),
+        ("[" * 100_000, "is nested too deep to be read"),
         ("1" * 5000, "is not JSON that can be read"),
     ],
 )

@@ -276,3 +276,48 @@ def test_positions_that_are_learned_have_an_end():
         case.sweep(prompt_tokens=[0, 2000])
     rotary = Architecture(name="gpt", layers=2, hidden=64, heads=4, ffn=128, vocab=50)
     assert case.using(models={"policy": rotary}, sequence_tokens=4096).result.peak.magnitude > 0
+
+
+def of_a_term(unit, **more):
+    @term(unit, per={"role"}, source="test", name="sort", **more)
+    def sort(hidden):
+        """Something."""
+        return hidden
+
+    @term("", per={"role"}, source="test", name="read")
+    def read(sort):
+        """Something that reads it."""
+        return 1 * (sort > 0)
+
+    slot = Slot(name="motor", required_for=frozenset({"infer"}))
+    return Component(name="n", slot=slot, terms=(sort, read), source="test")
+
+
+@pytest.mark.parametrize("unit", ["", "parameter", "layer", "token"])
+@given(value=st.floats(-1e6, 1e6))
+@settings(deadline=None)
+def test_a_number_in_the_place_of_a_term_is_not_negative(unit, value):
+    case = small(of_a_term(unit)).with_givens({"a.sort": value})
+    if value >= 0:
+        assert case.graph.nodes["a.sort"].given.value == value
+    else:
+        with pytest.raises(CompositionError, match=r"a\.sort: must be at least 0, got -"):
+            _ = case.graph
+
+
+def test_a_term_says_what_a_number_in_its_place_may_be():
+    assert small(of_a_term("", limit=ANY)).with_givens({"a.sort": -1}).graph.nodes["a.sort"].given.value == -1
+    assert (
+        small(of_a_term("", condition="it holds")).with_givens({"a.sort": -1}).graph.nodes["a.sort"].given.value == -1
+    )
+    with pytest.raises(CompositionError, match=r"a\.sort: must be at most 1, got 2"):
+        _ = small(of_a_term("", limit=SHARE)).with_givens({"a.sort": 2}).graph
+
+
+def test_one_of_some_values():
+    some = numbers({"rank": Limit(among=(1, 2, 4), because="so it is")}, rank=Const(4, source="test"))
+    assert small(some).sweep({"a.rank": [1, 2, 4]}).peak.size == 3
+    with pytest.raises(CompositionError, match=r"a\.rank: must be 1, 2 or 4 with motor 'n': so it is; got 3"):
+        _ = small(some).with_givens({"a.rank": 3}).graph
+    with pytest.raises(InvalidInput, match=r"a\.rank: must be 1, 2 or 4 .*got 3 in row 1"):
+        small(some).sweep({"a.rank": [1, 3]})

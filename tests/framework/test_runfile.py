@@ -9,6 +9,7 @@ import pytest
 
 from alignsim import InvalidInput, Layout, Place, compare
 from alignsim.runfile import cases, scenario_of
+from alignsim.validation import Case, Refusal
 
 TOY: dict[str, Any] = {"name": "toy", "layers": 2, "hidden": 64, "heads": 4, "ffn": 128, "vocab": 1000}
 SCENARIO: dict[str, Any] = {
@@ -115,9 +116,12 @@ def test_instants_are_compared_with_instants():
 
 
 def test_a_peak_is_the_largest_phase_unless_it_is_told():
-    assert next(cases(run(phases={"update": 5}))).measured_peak == 5
-    case = next(cases({"runs": [{"scenario": changed(), "measured": {"peak": 7}}]}))
-    assert (case.key, case.measured_peak, case.measured_phase) == ("0: run", 7, None)
+    stated = {"scenario": changed(), "measured": {"peak": 7}}
+    largest, case = cases({"runs": [*run(phases={"update": 5})["runs"], stated]})
+    assert isinstance(largest, Case)
+    assert isinstance(case, Case)
+    assert largest.measured_peak == 5
+    assert (case.key, case.measured_peak, case.measured_phase) == ("1: run", 7, None)
 
 
 def test_a_run_that_makes_no_whole_is_refused_and_listed():
@@ -131,8 +135,22 @@ def test_a_run_that_makes_no_whole_is_refused_and_listed():
         ({}, "runs: is required"),
         ({"runs": {}}, "runs: expected a list"),
         ({"run": []}, "run: no such field; did you mean runs"),
+        ([], "expected an object with names, got []"),
+    ],
+)
+def test_files_without_runs(data: Any, told: str):
+    with pytest.raises(InvalidInput) as error:
+        list(cases(data))
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
         ({"runs": [{}]}, r"runs[0].scenario: is required"),
+        ({"runs": [3]}, "runs[0]: expected an object with names, got 3"),
         ({"runs": [{"scenario": SCENARIO}]}, "runs[0].measured: is required"),
+        (run(peak=4, phases={"update": 5}), "runs[0].measured.peak: 4 bytes are less than in its own phases: update 5"),
         (run(), "runs[0].measured.peak: is required, unless there are phases"),
         (run(peek=1), "runs[0].measured.peek: no such field; did you mean peak"),
         (run(peak="61 GB/s"), "runs[0].measured.peak:"),
@@ -142,13 +160,18 @@ def test_a_run_that_makes_no_whole_is_refused_and_listed():
         (run(phases={"update": "x"}), "runs[0].measured.phases.update:"),
     ],
 )
-def test_run_files_that_are_wrong(data: Any, told: str):
-    with pytest.raises(InvalidInput) as error:
-        list(cases(data))
-    assert told in str(error.value)
+def test_a_run_that_is_wrong_is_refused_and_the_others_are_not(data: Any, told: str):
+    right = {"key": "right", "scenario": changed(), "measured": {"peak": 1}}
+    wrong, case = cases({"runs": [*data["runs"], right]})
+    assert isinstance(wrong, Refusal)
+    assert wrong.wrong
+    assert told in wrong.message
+    assert case.key == "right"
 
 
-def test_all_runs_are_read_before_one_is_told_of():
-    with pytest.raises(InvalidInput) as error:
-        list(cases({"runs": [{}, {"scenario": changed(), "measured": {"peak": 1}}, {"scenario": 3, "measured": {}}]}))
-    assert [p.field for p in error.value.problems] == ["runs[0].scenario", "runs[2].scenario"]
+def test_all_that_is_wrong_with_a_run_is_told():
+    (refused,) = cases({"runs": [{"key": "k", "scenario": {}, "measured": {"peek": 1}}]})
+    assert isinstance(refused, Refusal)
+    assert refused.key == "k"
+    told = ("runs[0].scenario.algorithm", "runs[0].scenario.models", "runs[0].measured.peek")
+    assert [line.partition(":")[0] for line in refused.message.splitlines()] == list(told)

@@ -77,14 +77,21 @@ def test_what_is_refused_is_listed(error: Exception):
     assert [(r.key, r.message) for r in comparison.refused] == [("b", str(error))]
     assert (comparison.summary.rows, comparison.summary.refused) == (1, 1)
     assert comparison.exceeds(1.0)
-    assert comparison.to_dict()["refused"] == [{"key": "b", "message": str(error)}]
+    assert comparison.to_dict()["refused"] == [{"key": "b", "message": str(error), "wrong": False}]
+    assert not comparison.wrong
 
 
 def test_a_row_that_is_no_case_is_refused():
-    comparison = compare([case(), Refusal("b", "no peak")])
+    comparison = compare([case(), Refusal("b", "no peak", wrong=True)])
     assert [(r.key, r.message) for r in comparison.refused] == [("b", "no peak")]
+    assert comparison.wrong
     with pytest.raises(InvalidInput, match="a: is the key of two cases"):
         compare([case(), Refusal("a", "no peak")])
+
+
+def test_a_peak_is_not_below_its_own_phases():
+    with pytest.raises(InvalidInput, match=r"k\.measured_peak: is less than one of its own phases has"):
+        Case(key="k", measured_peak=10.0, measured_phases={"update": 11.0}, predict=dict)
 
 
 def test_all_refused():

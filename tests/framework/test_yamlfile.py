@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from alignsim import InvalidInput
-from alignsim.yamlfile import read_tree
+from alignsim.yamlfile import read_tree, tree_of
 
 
 def read(tmp_path: Path, text: str | bytes) -> Any:
@@ -76,3 +76,11 @@ def test_any_text_is_data_or_refused(tmp_path: Path, text: bytes) -> None:
         assert isinstance(tree.content, dict | list | str | int | float | None)
         return
     assert "run.yaml" in str(refused)
+
+
+def test_depth_is_told_at_its_place_alone():
+    with pytest.raises(InvalidInput) as error:
+        tree_of("a: " + "[" * 100, "run.yaml")
+    (problem,) = error.value.problems
+    assert problem.message == "is nested more than 16 deep"
+    assert str(problem.origin) == "run.yaml:1:19"

@@ -15,7 +15,9 @@ from pathlib import Path
 from runpy import run_path
 from typing import Any
 
-from alignsim import Case, InvalidInput, compare, default_registry
+import attrs
+
+from alignsim import compare, default_registry
 from alignsim.jsonfile import read_json
 from alignsim.runfile import cases
 from alignsim.validation import Comparison
@@ -36,15 +38,11 @@ EDGES = (0.01, 0.02, 0.05, 0.1)
 
 def one_gpu() -> tuple[list[Mapping[str, Any]], Comparison, list[tuple[str, str]]]:
     """Return the described runs, those that can be predicted beside their measurements, and what the others need."""
-    found: list[Case] = []
-    waiting: list[tuple[str, str]] = []
     runs = read_json(HERE / "one_gpu" / "runs.json")["runs"]
-    for run in runs:
-        try:
-            found += cases({"runs": [run]})
-        except InvalidInput as error:
-            waiting.append((run["key"], re.sub(r"^scenario: |^runs\[0\]\.scenario: |;.*", "", str(error))))
-    return runs, compare(found), waiting
+    comparison = compare(cases({"runs": runs}))
+    told = re.compile(r"^runs\[\d+\]\.scenario: |;.*")
+    waiting = [(refused.key, told.sub("", refused.message)) for refused in comparison.refused if refused.wrong]
+    return runs, attrs.evolve(comparison, refused=tuple(r for r in comparison.refused if not r.wrong)), waiting
 
 
 def one_gpu_tables() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from alignsim.cli.comparing import finish, max_error_option
+from alignsim.cli.comparing import compared, finish, max_error_option
 from alignsim.cli.options import complete, json_option, plugin_option
 from alignsim.cli.state import State
 
@@ -25,14 +25,11 @@ from alignsim.cli.state import State
 def command(ctx: click.Context, /, file: str, source: str, max_error: float | None, as_json: bool) -> None:
     r"""Predict every row of FILE.json, and compare with what was measured.
 
-    Exits with 1 if not a single row could be predicted.
+    A row that is wrong is told of, and the others are predicted; exits with 2 then, and with 1 if not a single row
+    could be predicted.
 
     \b
     alignsim validate --source tensor-traces tensor_traces.json
     """
-    from alignsim.jsonfile import read_json
-    from alignsim.validation import compare
-
     validation = ctx.ensure_object(State).registry.validations[source]
-    comparison = compare(validation.cases(read_json(file)))
-    finish(ctx, comparison, as_json, max_error)
+    finish(ctx, compared(file, validation.cases), as_json, max_error)

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, hookimpl, maths, term
-from alignsim.limits import COUNT, SHARE, SWITCH
+from alignsim.limits import SHARE, SWITCH
 from alignsim_plugins.adapters.activations import ACTIVATIONS
 from alignsim_plugins.adapters.slot import ADAPTER, ADAPTERS
-from alignsim_plugins.adapters.targets import DEFAULTS, TARGETS
+from alignsim_plugins.adapters.targets import DEFAULTS, RANK, TARGETS
 from alignsim_plugins.elements import BOOL, FP32
 
 SOURCE = "LitGPT 0.2: litgpt/lora.py, LoRAQKVLinear"
@@ -80,7 +80,7 @@ NAMES = {term.name for term in OWN}
 TERMS = (*OWN, *(term for term in (*TARGETS, *ACTIVATIONS) if term.name not in NAMES))
 NUMBERS = {
     **{name: constant for name, constant in DEFAULTS.items() if name not in NAMES},
-    "lora_rank": Const(8, source=f"{SCRIPT}: lora_r=8", limit=COUNT),
+    "lora_rank": Const(8, source=f"{SCRIPT}: lora_r=8", limit=RANK),
     "lora_dropout": Const(0.05, source=f"{SCRIPT}: lora_dropout=0.05; any rate above 0 costs the same", limit=SHARE),
     **{
         f"adapts_{name}": Const(float(name in ("query", "value")), source=f"{SCRIPT}: query and value", limit=SWITCH)

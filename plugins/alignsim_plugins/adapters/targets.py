@@ -10,22 +10,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import Const, maths, term
-from alignsim.limits import COUNT, SHARE, SWITCH
+from alignsim import Const, Limit, maths, term
+from alignsim.limits import SHARE, SWITCH
 from alignsim_plugins.adapters.slot import ADAPTER
-from alignsim_plugins.elements import FORMAT
+from alignsim_plugins.elements import ELEMENT
 
 SOURCE = "Hu et al. 2022 (LoRA), section 4; peft 0.21: tuners/lora/layer.py"
 EXPERTS = "transformers 5.24: routed experts are one parameter of three dimensions, which target_modules does not find"
 LATENT = "transformers 5.24: deepseek_v3, q_a_proj, q_b_proj, kv_a_proj_with_mqa, kv_b_proj"
 
+RANK = Limit(
+    "hidden",
+    "every adapted matrix has a side of at most the hidden width, and no rank above it; choose a lower one",
+    least=1,
+    whole=True,
+)
+"""Of adapters. PEFT itself takes any, and makes two matrices that are larger than the one they stand beside."""
+
 DEFAULTS = {
-    "lora_rank": Const(16, source="peft examples; r of LoraConfig", limit=COUNT),
+    "lora_rank": Const(16, source="peft examples; r of LoraConfig", limit=RANK),
     "lora_dropout": Const(
         0, source="peft 0.21: LoraConfig, lora_dropout=0.0; any rate above 0 costs the same", limit=SHARE
     ),
     "adapter_bytes": Const(
-        4, "byte/parameter", source="peft 0.21: autocast_adapter_dtype=True makes adapters 32-bit", limit=FORMAT
+        4, "byte/parameter", source="peft 0.21: autocast_adapter_dtype=True makes adapters 32-bit", limit=ELEMENT
     ),
     **{
         name: Const(1, source="peft 0.21: only adapters need gradients")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, hookimpl, maths, term
+from alignsim.limits import SHARE
 from alignsim_plugins.attention.slot import ALL_HEADS, ATTENTION
 from alignsim_plugins.attention.windows import MASKS, WINDOWS
 from alignsim_plugins.elements import BF16, BOOL, FP32, TRACES
@@ -74,7 +75,7 @@ def unmasked_saved(
     )
 
 
-@term("", per={"role"}, source=MASKS)
+@term("", per={"role"}, source=MASKS, limit=SHARE)
 def masked_share(masks: Any, reaches_beyond: Any, window_layers: Any, layers: Any) -> Any:
     """Of the layers, those whose kernel is given a mask: all, or those whose window is shorter than a row."""
     return maths.where(masks > 0, 1, reaches_beyond * window_layers / layers)

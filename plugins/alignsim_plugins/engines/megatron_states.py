@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from alignsim import Const, after, at, maths, resident, term
+from alignsim.limits import SHARE
 from alignsim_plugins.activations.instants import trained_on_stage
 from alignsim_plugins.engines.states import SOURCE as ZERO
 from alignsim_plugins.engines.states import held_inputs
@@ -44,19 +45,19 @@ def stage_parameters(
     )
 
 
-@term("", per={"role", "stage"}, source="stage over all stages")
+@term("", per={"role", "stage"}, source="stage over all stages", limit=SHARE)
 def stage_share(stage_parameters: Any, parameters: Any) -> Any:
     """What a stage has of a rank's parameters of all stages."""
     return stage_parameters / parameters
 
 
-@term("", per={"role", "stage"}, source="experts of a stage over all stages")
+@term("", per={"role", "stage"}, source="experts of a stage over all stages", limit=SHARE)
 def expert_share(stage_expert_layers: Any, rank_expert_parameters: Any, parameters: Any) -> Any:
     """The part of it that is routed experts."""
     return stage_expert_layers * rank_expert_parameters / parameters
 
 
-@term("", per={"role", "stage"}, during={"train"}, source=OPTIMIZER)
+@term("", per={"role", "stage"}, during={"train"}, source=OPTIMIZER, limit=SHARE)
 def optimizer_share(stage_share: Any, expert_share: Any, optimizer_shards: Any, expert_shards: Any) -> Any:
     """What a rank has of the optimizer: experts are divided by their own replicas."""
     return (stage_share - expert_share) / optimizer_shards + expert_share / expert_shards

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from alignsim import Const, after, at, maths, resident, span, term
+from alignsim.limits import SHARE
 from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.engines.states import NO_ADAPTERS
 from alignsim_plugins.engines.zero_stages import CONFIG, DEEPSPEED
@@ -72,7 +73,7 @@ def overshot_window(gatherable: Any, gathered_window: Any, largest_matrix: Any, 
     return maths.minimum(gatherable, gathered_window + largest_matrix * weight_bytes)
 
 
-@term("", per={"role"}, source=WINDOW)
+@term("", per={"role"}, source=WINDOW, limit=SHARE)
 def window_share(gatherable: Any, gathered_window: Any) -> Any:
     """The share of the model, and so of its layers, that the window spans."""
     return maths.safe_divide(gathered_window, gatherable)

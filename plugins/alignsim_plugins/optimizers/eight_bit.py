@@ -11,14 +11,14 @@ from typing import Any
 
 from alignsim import Component, Const, hookimpl, resident, term
 from alignsim.limits import COUNT, SHARE
-from alignsim_plugins.elements import FORMAT, FP32
+from alignsim_plugins.elements import ELEMENT, FP32
 from alignsim_plugins.optimizers.moments import IN_PLACE
 from alignsim_plugins.optimizers.slot import OPTIMIZER
 
 SOURCE = "Dettmers et al. 2022 (8-bit optimizers); bitsandbytes 0.50: optim/optimizer.py, init_state"
 BLOCK = Const(256, source="bitsandbytes 0.50: blocksize = 256, one 32-bit maximum a block", limit=COUNT)
 SMALL = Const(4096, source="bitsandbytes 0.50: min_8bit_size=4096")
-BYTE = Const(1, "byte", source="bitsandbytes 0.50: state in torch.uint8", limit=FORMAT)
+BYTE = Const(1, "byte", source="bitsandbytes 0.50: state in torch.uint8", limit=ELEMENT)
 
 
 @term(

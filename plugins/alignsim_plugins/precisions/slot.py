@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alignsim import Slot
 from alignsim.limits import SWITCH
-from alignsim_plugins.elements import FORMAT
+from alignsim_plugins.elements import ELEMENT, FORMAT
 
 PRECISION = Slot(
     name="precision",
@@ -18,7 +18,8 @@ PRECISION = Slot(
         "autocast": "",
     },
     limits={
-        **{f"{of}_bytes": FORMAT for of in ("weight", "weight_gradient", "compute", "residual")},
+        "weight_bytes": FORMAT,
+        **{f"{of}_bytes": ELEMENT for of in ("weight_gradient", "compute", "residual")},
         "autocast": SWITCH,
     },
     required_for=frozenset({"train", "infer", "generate"}),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, at, hookimpl, maths, term
-from alignsim.limits import COUNT
+from alignsim import Component, Const, Limit, at, hookimpl, maths, term
 from alignsim_plugins.activations.instants import trained
 from alignsim_plugins.recompute.full import INPUTS, WHOLE_MODEL
 from alignsim_plugins.recompute.slot import RECOMPUTE
@@ -59,7 +58,11 @@ GROUPS = Component(
     slot=RECOMPUTE,
     terms=(saved_activations, layer_beside, rest_of_last_group, rest_of_first_group),
     defaults={
-        "layers_per_group": Const(2, source="a choice: the root of the layers keeps least", limit=COUNT),
+        "layers_per_group": Const(
+            2,
+            source="a choice: the root of the layers keeps least",
+            limit=Limit("layers", "no group has more layers than there are", least=1, whole=True),
+        ),
         "recomputes": Const(1, source=SOURCE),
         "recomputes_last": Const(1, source=SOURCE),
         "recomputed_share": Const(1, source=SOURCE),

@@ -56,7 +56,10 @@ SOME_LAYERS = Component(
     terms=(recomputed_share, recomputes, recomputes_last, saved_activations),
     defaults={
         "recomputed_layers": Const(
-            1, "layer", source="a choice: how many layers are recomputed", limit=Limit(whole=True)
+            1,
+            "layer",
+            source="a choice: how many layers are recomputed",
+            limit=Limit("layers", "no more layers can be recomputed than there are", whole=True),
         ),
         "reaches_inputs": Const(1, source=INPUTS),
         "recomputes_core": Const(0, source=SOURCE),

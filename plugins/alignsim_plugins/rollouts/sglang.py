@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, Tenant, Total, hookimpl, maths, term, while_
+from alignsim.limits import COUNT, SHARE
+from alignsim_plugins.elements import FORMAT
 from alignsim_plugins.rollouts.pool import POOL
 from alignsim_plugins.rollouts.server import SERVER
 from alignsim_plugins.rollouts.slot import ROLLOUT
@@ -17,10 +19,12 @@ from alignsim_plugins.rollouts.vllm import NEVER_SLEEPING, OFFLOADING, SLEEPING
 SOURCE = "SGLang: srt/model_executor/model_runner.py, profile_max_num_token"
 
 DEFAULTS = {
-    "mem_fraction_static": Const(0.88, source="SGLang: server_args.py, mem_fraction_static of one tensor rank"),
-    "max_batched_tokens": Const(8192, "token", source="SGLang: server_args.py, chunked_prefill_size"),
-    "max_sequences": Const(256, "sequence", source="SGLang: a batch of decoding sequences"),
-    "kv_bytes": Const(2, "byte", source="16-bit keys and values (kv_cache_dtype='auto'); 1 for fp8"),
+    "mem_fraction_static": Const(
+        0.88, source="SGLang: server_args.py, mem_fraction_static of one tensor rank", limit=SHARE
+    ),
+    "max_batched_tokens": Const(8192, "token", source="SGLang: server_args.py, chunked_prefill_size", limit=COUNT),
+    "max_sequences": Const(256, "sequence", source="SGLang: a batch of decoding sequences", limit=COUNT),
+    "kv_bytes": Const(2, "byte", source="16-bit keys and values (kv_cache_dtype='auto'); 1 for fp8", limit=FORMAT),
     "varying_shapes": Const(0, source="SGLang: a pool of tokens that is made once"),
 }
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, Tenant, Total, hookimpl, maths, term, while_
+from alignsim.limits import COUNT, SHARE
+from alignsim_plugins.elements import FORMAT
 from alignsim_plugins.engines.served import SERVED
 from alignsim_plugins.precisions.bf16 import BF16
 from alignsim_plugins.rollouts.pool import POOL
@@ -24,10 +26,12 @@ SOURCE = "vLLM 0.10: v1/worker/gpu_worker.py, determine_available_memory"
 OLDER = "vLLM 0.9: v1/worker/gpu_worker.py, determine_available_memory: all that is in use but for tensors counts"
 
 DEFAULTS = {
-    "gpu_memory_utilization": Const(0.9, source="vLLM: config, CacheConfig.gpu_memory_utilization"),
-    "max_batched_tokens": Const(8192, "token", source="vLLM: max_num_batched_tokens of an engine on large devices"),
-    "max_sequences": Const(256, "sequence", source="vLLM: max_num_seqs"),
-    "kv_bytes": Const(2, "byte", source="16-bit keys and values (kv_cache_dtype='auto'); 1 for fp8"),
+    "gpu_memory_utilization": Const(0.9, source="vLLM: config, CacheConfig.gpu_memory_utilization", limit=SHARE),
+    "max_batched_tokens": Const(
+        8192, "token", source="vLLM: max_num_batched_tokens of an engine on large devices", limit=COUNT
+    ),
+    "max_sequences": Const(256, "sequence", source="vLLM: max_num_seqs", limit=COUNT),
+    "kv_bytes": Const(2, "byte", source="16-bit keys and values (kv_cache_dtype='auto'); 1 for fp8", limit=FORMAT),
     "varying_shapes": Const(0, source="vLLM: blocks of one size, and a batch of at most max_num_batched_tokens"),
 }
 

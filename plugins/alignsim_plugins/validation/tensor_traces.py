@@ -13,7 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import attrs
+
 from alignsim import Case, InvalidInput, Result, Validation, hookimpl
+from alignsim.errors import suggestion
 from alignsim.fields import Fields
 from alignsim.validation import Refusal
 from alignsim_plugins.validation import traced_shards
@@ -65,6 +68,9 @@ OTHERS: Mapping[str, str] = {
 BESIDE = frozenset({"load", "optim_init", "grow", "bwd_end2"})
 """Phases that do not count for a row's peak."""
 
+NAMES = tuple(dict.fromkeys((*(phase for table in PHASES.values() for phase in table), *OTHERS)))
+"""Every phase that a trace may have."""
+
 TRAINS = {"sft": "policy", "dpo": "policy", "grpo": "policy", "ppo": "policy", "rm": "reward"}
 KEPT = ("kept_logits", "kept_hidden_states")
 """What PPO's step still holds of a forward, which is not there yet at the optimizer's first step."""
@@ -90,7 +96,16 @@ def _trace(row: Fields, shapes: dict[str, Any]) -> Trace:
     settings = row.inside("settings")
     model = settings.text("model")
     arch = row.inside("arch").data if "arch" in row.data else shapes.get(model, {})
+    if "arch" in row.data and not arch:
+        raise row.wrong("arch", "is empty; leave it out where the model is one of the catalogue")
     shapes.setdefault(model, arch)
+    unknown = [phase for phase in peaks.data if phase not in NAMES]
+    if unknown:
+        raise peaks.wrong(unknown[0], f"no such phase; {suggestion(unknown[0], NAMES)}")
+    if "params" in row.data:
+        counted = row.inside("params")
+        for part in counted.data:
+            counted.count(part)
     return Trace(
         settings=settings.data,
         arch=arch,
@@ -122,7 +137,7 @@ def cases(data: Any) -> Iterator[Case | Refusal]:
         try:
             yield _case(Fields(row, place), shapes)
         except InvalidInput as error:
-            yield Refusal(str(key), str(error))
+            yield Refusal(str(key), str(error), wrong=True)
 
 
 def _case(row: Fields, shapes: dict[str, Any]) -> Case:
@@ -130,9 +145,34 @@ def _case(row: Fields, shapes: dict[str, Any]) -> Case:
     return Case(
         key=row.text("key") if "key" in row.data else row.place,
         measured_peak=row.number("peak_bytes"),
-        measured_phase=row.text("peak_phase") if "peak_phase" in row.data else None,
+        measured_phase=row.text("peak_phase", among=NAMES) if "peak_phase" in row.data else None,
         measured_phases={phase: peak for phase, peak in trace.peaks.items() if phase not in BESIDE},
-        predict=lambda: {p: v for p, v in predicted(trace).items() if p not in BESIDE},
+        predict=lambda: _of_its_own_phases(trace),
+    )
+
+
+def _of_its_own_phases(trace: Trace) -> dict[str, float]:
+    """Return the peak of every phase that counts for a row's.
+
+    Raises:
+        InvalidInput: it measured a phase that its algorithm has not.
+    """
+    try:
+        found = predicted(trace)
+    except InvalidInput as error:
+        raise _in_its_row(error, trace) from None
+    strange = [phase for phase in trace.peaks if phase not in found]
+    if strange:
+        peaks = Fields(trace.peaks, f"{trace.place}.phase_peaks")
+        raise peaks.wrong(strange[0], f"{trace.settings['algo']!r} has no such phase; {suggestion(strange[0], found)}")
+    return {phase: value for phase, value in found.items() if phase not in BESIDE}
+
+
+def _in_its_row(error: InvalidInput, trace: Trace) -> InvalidInput:
+    """Return an error whose problems are all placed in the row."""
+    return InvalidInput(
+        p if p.field.startswith(trace.place) else attrs.evolve(p, field=f"{trace.place}: {p.field}")
+        for p in error.problems
     )
 
 

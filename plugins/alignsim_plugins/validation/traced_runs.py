@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import attrs
 
 from alignsim import Architecture, Batch, Given, Scenario, default_registry
-from alignsim.errors import suggestion
+from alignsim.errors import InvalidInput, suggestion
 from alignsim.fields import Fields
 from alignsim.frozen import FrozenDict, frozen
 from alignsim.jsonfile import Document
@@ -155,7 +155,7 @@ def scenario(trace: Trace, accumulation_steps: int = 1) -> Scenario:
     _refuse(s)
     s.only(SETTINGS)
     algo, lora = s.text("algo"), s.any("lora")
-    algorithm = _known(s, "algo", ALGORITHMS)[s.flag("ref")]
+    algorithm = ALGORITHMS[algo][s.flag("ref")]
     model = _model(trace)
     components: dict[str, Any] = {
         "precision": _known(s, "scheme", SCHEMES),
@@ -187,12 +187,18 @@ def scenario(trace: Trace, accumulation_steps: int = 1) -> Scenario:
 def _model(trace: Trace) -> Architecture:
     """Return the model that a row describes, or the one that its name means."""
     name = trace.fields.text("model")
-    return _of_file(trace.arch, name) if trace.arch else _of_catalogue(trace.fields)
+    if not trace.arch:
+        return _of_catalogue(trace.fields)
+    try:
+        return _of_file(trace.arch, name)
+    except InvalidInput as error:
+        problems = (attrs.evolve(problem, origin=None) for problem in error.problems)
+        raise InvalidInput(problems).inside(f"{trace.place}.arch") from None
 
 
 def _of_file(arch: Mapping[str, Any], name: str) -> Architecture:
     """Return the model that a configuration file as transformers has it describes."""
-    return shape_of(Document("tensor traces: arch", "", arch), default_registry().families, name).architecture
+    return shape_of(Document("arch", "", arch), default_registry().families, name).architecture
 
 
 def _refuse(s: Fields) -> None:
@@ -206,6 +212,7 @@ def _refuse(s: Fields) -> None:
             raise s.wrong(name, f"{s.any(name)!r}: {why}")
     if s.text("algo") == "generate" and s.text("attn") == "eager":
         raise s.wrong("attn", "'eager': whole scores are not modelled where nothing but generation is done")
+    _known(s, "algo", ALGORITHMS)
     if s.any("lora") and s.text("algo") not in ("sft", "dpo", "grpo"):
         raise s.wrong("lora", f"adapters are not known in {s.text('algo')!r}")
 
@@ -243,13 +250,17 @@ def _letters(name: str) -> str:
 def _batch(s: Fields, accumulation_steps: int) -> Batch:
     rows, tokens = s.count("batch", 1), s.count("seq", 1)
     if s.text("algo") == "generate":
-        return Batch(
-            rollout_sequences=rows, rollout_tokens=tokens, prompt_tokens=max(tokens - s.count("gen_tokens"), 0)
-        )
+        fresh = s.count("gen_tokens")
+        if fresh > tokens:
+            raise s.wrong("gen_tokens", f"{fresh} are more than the {tokens} of seq")
+        return Batch(rollout_sequences=rows, rollout_tokens=tokens, prompt_tokens=tokens - fresh)
+    prompt = s.count("prompt")
+    if prompt > tokens:
+        raise s.wrong("prompt", f"{prompt} tokens are more than the {tokens} of seq")
     return Batch(
         micro_batch=rows,
         sequence_tokens=tokens,
-        prompt_tokens=s.count("prompt"),
+        prompt_tokens=prompt,
         accumulation_steps=accumulation_steps,
     )
 
@@ -266,9 +277,9 @@ def _givens(s: Fields) -> dict[str, float]:
 def _adapters(lora: Fields) -> dict[str, float]:
     """Return the numbers of adapters; without ``targets``, they sit on all linear layers."""
     lora.only(("r", "targets", "dropout", "dtype"))
-    targets = lora.data.get("targets") or tuple(PROJECTIONS)
-    if not isinstance(targets, list | tuple) or not all(isinstance(target, str) for target in targets):
-        raise lora.wrong("targets", f"expected a list of projections, got {targets!r}")
+    targets = lora.data["targets"] if lora.data.get("targets") is not None else tuple(PROJECTIONS)
+    if not isinstance(targets, list | tuple) or not targets or not all(isinstance(target, str) for target in targets):
+        raise lora.wrong("targets", f"expected a list of projections, at least one, got {targets!r}")
     unknown = [target for target in targets if target not in PROJECTIONS]
     if unknown:
         raise lora.wrong("targets", f"no projection {unknown[0]!r}; {suggestion(str(unknown[0]), PROJECTIONS)}")

@@ -140,3 +140,36 @@ def test_compare_runs(alignsim: Any, tmp_path: Any):
     path.write_text(json.dumps({"runs": [run]}), encoding="utf-8")
     assert alignsim("compare", str(path), "--max-error", "10").status == 1
     assert alignsim("compare", str(path)).status == 0
+
+
+SFT = {
+    "algorithm": "Generation",
+    "models": {"policy": "Llama-2-7B"},
+    "components": {"precision": "bf16", "engine": "single-device", "rollout": "transformers-cache"},
+    "batch": {"rollout_sequences": 16, "rollout_tokens": 2048, "prompt_tokens": 1024},
+}
+GOOD = {"key": "good", "scenario": SFT, "measured": {"peak": 30925931264}}
+
+
+def test_a_run_that_is_wrong_is_refused_by_itself(alignsim: Any, tmp_path: Any):
+    wrong = {"key": "bad", "scenario": SFT | {"algorithm": "Generatoin"}, "measured": {"peak": 1}}
+    path = tmp_path / "runs.json"
+    path.write_text(json.dumps({"runs": [wrong, 3, GOOD]}), encoding="utf-8")
+    done = alignsim("compare", str(path))
+    assert done.status == 2
+    assert "good" in done.out.splitlines()[1]
+    assert "runs[0].scenario.algorithm: no algorithm is named 'Generatoin'; did you mean Generation" in done.out
+    assert "runs[1]: expected an object with names, got 3" in done.out
+    told = alignsim("compare", str(path), "--json").json
+    assert [(row["key"], row["wrong"]) for row in told["refused"]] == [("bad", True), ("runs[1]", True)]
+    assert [row["key"] for row in told["rows"]] == ["good"]
+
+
+@pytest.mark.parametrize("words", [("compare",), ("validate", "--source", "tensor-traces")])
+@pytest.mark.parametrize("content", ["[]", "{}", '{"rows": 3, "runs": 3}'])
+def test_what_is_wrong_with_a_whole_file_names_the_file(alignsim: Any, tmp_path: Any, words: Any, content: str):
+    path = tmp_path / "rows.json"
+    path.write_text(content, encoding="utf-8")
+    done = alignsim(*words, str(path))
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith(f"error: {path}:")

@@ -66,7 +66,7 @@ def test_a_file_says_all_of_a_run(tmp_path):
     run = DPO.using(
         layouts={"reference": Layout(source="our cluster", sources={"data": "a file: 3 # lines"})},
         models={"policy": TOY},
-        givens={"policy.lora_rank": 64, "policy.weight_bytes": Given(4, "byte", low=2, source='a "data sheet"\n#2')},
+        givens={"policy.lora_rank": 8, "policy.weight_bytes": Given(4, "byte", low=2, source='a "data sheet"\n#2')},
     )
     save(run, tmp_path / "saved.yaml")
     assert read_run(tmp_path / "saved.yaml", run.registry) == run

@@ -165,7 +165,7 @@ def test_steps_as_they_were_traced(shape, recompute, adapter_bytes, dropout, tar
 
 @pytest.mark.parametrize("adapter", ["lora", "qlora"])
 @pytest.mark.parametrize("optimizer", ["adamw-fused", "adamw-foreach", "lion", "sgd-momentum"])
-@given(rank=st.integers(1, 64), times=st.integers(2, 5), value_only=st.booleans())
+@given(rank=st.integers(1, 25), times=st.integers(2, 5), value_only=st.booleans())
 @settings(max_examples=12, deadline=None)
 def test_trainable_states_scale_with_rank(adapter, optimizer, rank, times, value_only):
     targets = {"adapts_query": 0, "adapts_key": 0, "adapts_gate": 0} if value_only else {}
@@ -184,3 +184,23 @@ def test_adapters_at_no_matrix_are_refused(adapter):
     assert nowhere
     with pytest.raises(CompositionError, match="adapters are at no matrix"):
         run.with_givens(nowhere).result  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        ({"lora_rank": 129}, "lora_rank: must be at most .*hidden, which is 128"),
+        ({"lora_rank": 1e30}, "lora_rank: must be at most .*hidden, which is 128"),
+        ({"adapter_bytes": 3}, "adapter_bytes: must be 1, 2, 4 or 8"),
+    ],
+)
+def test_numbers_that_no_adapter_has(number, told):
+    assert small_run(adapter="lora", lora_rank=128, adapter_bytes=2).result.value("allocated") > 0
+    with pytest.raises(CompositionError, match=told):
+        _ = small_run(adapter="lora", **number).graph
+
+
+def test_a_number_that_breaks_two_limits_of_one_kind_is_told_of_once():
+    with pytest.raises(CompositionError) as error:
+        _ = small_run(weight_bytes=-2).graph
+    assert len(error.value.problems) == 1

@@ -57,7 +57,7 @@ def test_every_number_says_where_it_is_from():
     config = {**TINY, "model_type": "qwen2", "num_key_value_heads": 2}
     found = read(config, json.dumps(config, indent=1)).architecture
     sources = {name: number.source for name, number in found.numbers().items()}
-    assert sources["layers"] == "config.json:3, num_hidden_layers"
+    assert sources["layers"] == "config.json:3:2, num_hidden_layers"
     assert sources["qkv_bias"] == "transformers 5.24.0, Qwen2Config and Qwen2Attention"
 
 
@@ -161,9 +161,9 @@ def test_what_is_not_known_is_refused(change, why):
 def test_all_problems_are_told_with_their_lines():
     config = {**TINY, "hidden_size": "wide", "vocab_size": 1.5, "num_attention_heads": None}
     assert refusal(config, json.dumps(config, indent=1)).splitlines() == [
-        "config.json:4: hidden_size: expected a whole number, got 'wide'",
-        "config.json:7: vocab_size: expected a whole number, got 1.5",
-        "config.json:5: num_attention_heads: is required",
+        "config.json:4:2: hidden_size: expected a whole number, got 'wide'",
+        "config.json:7:2: vocab_size: expected a whole number, got 1.5",
+        "config.json:5:2: num_attention_heads: is required",
     ]
 
 

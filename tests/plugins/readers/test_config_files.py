@@ -46,7 +46,7 @@ def test_the_command_line_takes_a_path(model, capsys):
     told = json.loads(capsys.readouterr().out)
     assert (told["counted_parameters"], told["sources"]["layers"]) == (
         PARAMETERS,
-        f"{folder}/config.json:3, num_hidden_layers",
+        f"{folder}/config.json:3:2, num_hidden_layers",
     )
 
 
@@ -130,7 +130,9 @@ def test_large_files_are_not_read(tmp_path):
 def test_problems_come_with_exit_status_2(model, capsys):
     folder = model({"num_key_value_heads": 3})
     assert main(["models", str(folder)]) == 2
-    assert capsys.readouterr().err == f"error: {folder}/config.json:9: num_key_value_heads: 3 does not divide heads 4\n"
+    assert (
+        capsys.readouterr().err == f"error: {folder}/config.json:9:2: num_key_value_heads: 3 does not divide heads 4\n"
+    )
 
 
 def test_a_family_can_be_taught(tmp_path, capsys):

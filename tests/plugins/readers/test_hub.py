@@ -77,7 +77,7 @@ def ask(tmp_path):
 
 @pytest.mark.skipif(not find_spec("huggingface_hub"), reason="needs huggingface_hub: nox -s hub")
 def test_a_model_of_the_hub(ask):
-    where = f"hub:acme/tiny@{COMMIT}/config.json:1, num_hidden_layers"
+    where = f"hub:acme/tiny@{COMMIT}/config.json:1:25, num_hidden_layers"
     assert ask("hub:acme/tiny", "hub:acme/tiny@v2") == [["tiny", "2", where, f"commit {COMMIT} of acme/tiny"]] * 2
 
 
@@ -87,7 +87,7 @@ def test_what_the_hub_has_not_or_has_wrong(ask):
     assert missing[1].startswith("hub:acme/none: cannot be had from the Hub: ")
     assert "404" in missing[1]
     assert large[1] == "hub:acme/large: its config.json has 5242880 bytes; at most 4,194,304 are read"
-    assert wrong[1] == f"hub:acme/wrong@{COMMIT}/config.json:1: hidden_size: must be at least 0, got -1"
+    assert wrong[1] == f"hub:acme/wrong@{COMMIT}/config.json:1:49: hidden_size: must be at least 0, got -1"
 
 
 @pytest.mark.parametrize("address", ["hub:", "hub:tiny", "hub:a/b/c", "hub:../../etc", "hub:a/b@", "hub:a/b?x=1"])

@@ -50,7 +50,7 @@ def test_the_numbers_are_the_file_s(adapter):
         0.05,
     )
     assert [part for part in told if part.startswith("adapts_") and told[part]] == ["adapts_query", "adapts_value"]
-    assert component.defaults["lora_rank"].source == f"{path}:4, r"
+    assert component.defaults["lora_rank"].source == f"{path}:4:2, r"
     assert read(path.parent).item == component
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from alignsim.errors import CompositionError
 from small_runs import held, small_run
 
 MOMENTS = (
@@ -73,3 +74,12 @@ def test_offloaded_checkpoints_are_on_the_host():
     checkpoint = 2 * 128 * 64
     assert run.using(resource="host").result.value("host") == 3 * checkpoint
     assert held(full, "loss") - held(run, "loss") == 2 * checkpoint
+
+
+@pytest.mark.parametrize(
+    ("recompute", "name", "most"), [("some-layers", "recomputed_layers", 3), ("groups", "layers_per_group", 3)]
+)
+def test_no_more_layers_than_there_are(recompute, name, most):
+    assert small_run(recompute=recompute, **{name: most}).result.value("allocated") > 0
+    with pytest.raises(CompositionError, match=rf"{name}: must be at most .*layers, which is 3"):
+        _ = small_run(recompute=recompute, **{name: most + 1}).graph

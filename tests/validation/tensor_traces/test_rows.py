@@ -116,3 +116,31 @@ def test_a_value_model_is_found_however_its_name_is_written():
     alone = predicted(Trace(settings=settings, arch=ROW["arch"]))
     beside = predicted(Trace(settings={**settings, "value_model": "qwen2.5-0.5b"}, arch=ROW["arch"]))
     assert beside["optimizer"] < alone["optimizer"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"phase_peaks": {"zz": 1}}, "phase_peaks.zz: no such phase"),
+        ({"phase_peaks": {**ROW["phase_peaks"], "prefill": 1}}, "phase_peaks.prefill: 'sft' has no such phase"),
+        ({"peak_phase": "zz"}, "peak_phase: no 'zz' here"),
+        ({"peak_bytes": 1}, "measured_peak: is less than one of its own phases has"),
+        ({"arch": {}}, "arch: is empty; leave it out"),
+        ({"params": -1}, "params: expected an object with names, got -1"),
+        ({"params": {"policy": -1}}, "params.policy: expected a whole number of at least 0, got -1"),
+        ({"settings": {"algo": "zz"}}, "settings.algo: 'zz' is not modelled"),
+        ({"settings": {"prompt": 10**6}}, "settings.prompt: 1000000 tokens are more than the"),
+        ({"settings": {"batch": 0}}, "settings.batch: expected a whole number of at least 1"),
+        ({"settings": {"lora": {"r": 8, "dropout": 0.0, "dtype": "bf16", "targets": []}}}, "at least one, got []"),
+        ({"settings": {"lora": {"r": 10**9, "dropout": 0.0, "dtype": "bf16"}}}, "lora_rank: must be at most"),
+        ({"arch": {**ROW["arch"], "num_hidden_layers": -1}}, "num_hidden_layers: must be at least"),
+    ],
+)
+def test_a_row_that_is_wrong_is_refused_at_its_place_and_the_next_is_not(changes, told):
+    settings = {**ROW["settings"], **changes.get("settings", {})}
+    wrong = {**ROW, **changes, "settings": settings, "key": "wrong"}
+    comparison = compare(default_registry().validations["tensor-traces"].cases({"rows": [wrong, ROW]}))
+    (refused,) = comparison.refused
+    assert told in refused.message
+    assert refused.message.startswith(("rows[0]", "wrong.measured_peak"))
+    assert [row.key for row in comparison.rows] == [ROW["key"]]
