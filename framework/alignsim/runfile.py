@@ -87,7 +87,7 @@ def _read(fields: Fields, registry: Registry) -> tuple[dict[str, Any], list[Prob
     found: dict[str, Any] = {}
     for name in fields.data:
         try:
-            fields.only((*known, *(n for n in fields.data if n != name)))
+            fields.only(dict.fromkeys((*known, *(n for n in fields.data if n != name))))
             found[name] = _READ.get(name, Fields.text)(fields, name)
         except InvalidInput as error:
             problems += error.problems

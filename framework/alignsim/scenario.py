@@ -329,8 +329,13 @@ class Scenario(Question):
             places=self.housed,
             resources=dict(self.registry.resources),
             facts=facts,
-            givens=self.settled.givens,
+            givens={path: number for path, number in self.settled.givens.items() if self._has(path)},
         )
+
+    def _has(self, path: str) -> bool:
+        """Whether a number is a user's own, or of a role that there is: presets speak of roles of all algorithms."""
+        owner = path.rpartition(".")[0]
+        return path in self.givens or not owner.isidentifier() or owner in self.played.roles
 
     def _fillings(self, role: str) -> dict[str, Component]:
         """Return the fillings of a role: what was chosen for it, then what its tenant brings, then what is for all."""

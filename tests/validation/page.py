@@ -242,7 +242,24 @@ def bf16_master_table() -> str:
     return Table.of("", columns, rows).markdown()
 
 
+def recipes_tables() -> str:
+    """Return published recipes with what is said and told of each."""
+    found = rows_of("recipes")
+    rows = []
+    for recipe in found["recipes"]():
+        result = recipe.scenario.result
+        low, expected, high = (f"{end / 2**30:.1f}" for end in result.ends("device"))
+        told = result.verdict.status if result.verdict else ""
+        said = "runs" if recipe.runs else "fails"
+        why = found["CAUSES"].get(recipe.key, "")
+        rows.append((recipe.key, said, told, expected, f"{low} to {high}", recipe.lengths, why))
+    columns = ["recipe", "is said", "is told", ">device GiB", "from and to", "lengths", "why they disagree"]
+    left = Table.of("Left out", ["recipe", "why"], found["LEFT_OUT"].items())
+    return f"{Table.of('', columns, rows).markdown()}\n\n{left.markdown()}"
+
+
 TABLES = {
+    "recipes": recipes_tables,
     "families": families_table,
     "one-gpu": one_gpu_tables,
     "trace-phases": phases_table,

@@ -9,6 +9,7 @@ from alignsim_plugins.presets.accelerate import LAUNCHED, references
 
 PAIRS = ("DPO", "IPO", "cDPO")
 SAMPLING = ("GRPO", "GRPO-No-KL")
+GENERATING = (*SAMPLING, "GKD", "TRL-PPO", "Online-DPO", "Online-DPO-Judge")
 LOSSES: Mapping[tuple[str, ...], tuple[str, str]] = {
     ("SFT",): ("cross-entropy", "sft_trainer.py: the model's own loss"),
     ("RM",): ("score", "reward_trainer.py: AutoModelForSequenceClassification"),
@@ -17,6 +18,7 @@ LOSSES: Mapping[tuple[str, ...], tuple[str, str]] = {
     ("CPO", "ORPO"): ("trl-cpo", "cpo_trainer.py and orpo_trainer.py, concatenated_forward"),
     ("SimPO",): ("trl-simpo", "cpo_trainer.py, loss_type=simpo"),
     SAMPLING: ("trl-grpo", "grpo_trainer.py, _get_per_token_logps_and_entropies"),
+    ("Online-DPO", "Online-DPO-Judge"): ("naive", "online_dpo_trainer.py, _forward: a log-softmax of all words"),
     ("GKD",): ("trl-gkd", "gkd_trainer.py, compute_loss"),
     ("TRL-PPO",): ("trl-ppo", "ppo_trainer.py, train"),
 }
@@ -44,17 +46,17 @@ CHOICES = (
     ),
     Choice(
         components={"critic.loss": "trl-ppo-value", "reward.loss": "score"},
-        algorithms="TRL-PPO",
+        algorithms=("TRL-PPO", "Online-DPO"),
         source="TRL 0.19: ppo_trainer.py, PolicyAndValueWrapper; AutoModelForSequenceClassification",
     ),
     Choice(
         components={"rollout": "transformers-cache"},
-        algorithms=(*SAMPLING, "GKD", "TRL-PPO"),
+        algorithms=GENERATING,
         source="TRL 0.19: grpo_config.py, use_vllm=False; models/utils.py, unwrap_model_for_generation",
     ),
     Choice(
         components={"rollout": "transformers-cache-gathered"},
-        algorithms=(*SAMPLING, "GKD", "TRL-PPO"),
+        algorithms=GENERATING,
         where={"engine": ("zero-3", "fsdp1", "fsdp2")},
         source="TRL 0.19: ds3_gather_for_generation=True",
     ),

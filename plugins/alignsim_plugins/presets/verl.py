@@ -49,6 +49,10 @@ TRAINER = (
         "recompute_granularity: null",
     ),
     Choice(
+        givens={"expandable_segments": 1},
+        source="verl: utils/device.py, set_expandable_segments: on while training, off while vLLM takes memory",
+    ),
+    Choice(
         batch={"prompt_tokens": 512, "sequence_tokens": 1024, "rollout_tokens": 1024},
         algorithms=SAMPLING,
         source=f"{CONFIG}/data/legacy_data.yaml, max_prompt_length: 512, max_response_length: 512",
@@ -108,6 +112,11 @@ SCORES = Choice(
     components={"reward.loss": "score"},
     source="verl: workers/fsdp_workers.py, RewardModelWorker: AutoModelForTokenClassification, one label",
 )
+FREED = Choice(
+    givens={"reference.reshards_root": 1},
+    where={"engine": "fsdp1", "reference.engine": "fsdp1-cpu-offload"},
+    source="verl: workers/fsdp_workers.py, compute_ref_log_prob: _handle.reshard(True) of the root",
+)
 ASKS = (
     "micro_batch: ppo_micro_batch_size_per_gpu has no default; with use_dynamic_bsz choose packing=token-budget",
     "rollout_sequences: train_batch_size x rollout.n over the devices",
@@ -134,6 +143,7 @@ def of(loss: str, version: str) -> tuple[Choice, ...]:
         VALUES,
         SCORES,
         *references(),
+        FREED,
         *ROLLOUT,
     )
 

@@ -15,6 +15,7 @@ from typing import Any
 from alignsim import Component, Const, Tenant, Total, hookimpl, maths, term, while_
 from alignsim.limits import COUNT, SHARE
 from alignsim_plugins.elements import FORMAT
+from alignsim_plugins.adapters.full import FULL
 from alignsim_plugins.engines.served import SERVED
 from alignsim_plugins.precisions.bf16 import BF16
 from alignsim_plugins.rollouts.pool import POOL
@@ -93,7 +94,7 @@ OLD = (*SERVER, older_pool, older_kv_pool, *POOL)
 
 def tenant(**changes: Any) -> Tenant:
     """Return the role that vLLM brings."""
-    own = {"engine": SERVED, "precision": BF16, "weight_sync": RECEIVED}
+    own = {"adapter": FULL, "engine": SERVED, "precision": BF16, "weight_sync": RECEIVED}
     return Tenant(**{"role": "generator", "process": "generator", "components": own, **changes})
 
 
