@@ -11,6 +11,9 @@ FORMAT = Limit(8, "a number has at least one bit, and at most 64", least=0.125)
 ELEMENT = Limit(among=(1, 2, 4, 8), because="numbers are calculated with in 8, 16, 32 or 64 bits")
 """Of a format that numbers are calculated with, in bytes."""
 
+MADE = Limit(among=(0, 1, 2, 4, 8), because="gradients are calculated in 8, 16, 32 or 64 bits, or not at all")
+"""Of a format that gradients are made in, in bytes."""
+
 FP32 = Const(4, "byte", source="IEEE 754 binary32", limit=ELEMENT)
 BF16 = Const(2, "byte", source="bfloat16: the upper half of binary32", limit=ELEMENT)
 FP8 = Const(1, "byte", source="OCP 2023 (8-bit floating point): E4M3, E5M2", limit=ELEMENT)

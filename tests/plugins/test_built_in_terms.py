@@ -58,9 +58,19 @@ GOES_WITH = {
     "engine:fsdp1-same-weights": {"adapter": "lora", "engine": "fsdp1"},
     "engine:fsdp2-same-weights": {"adapter": "lora", "engine": "fsdp2"},
     "engine:fsdp2-swapped-weights": {"engine": "fsdp2"},
+    "engine:fsdp2-tensor-same-weights": {"adapter": "lora", "engine": "fsdp2-tensor"},
+    "engine:fsdp2-tensor-swapped-weights": {"engine": "fsdp2-tensor"},
     "engine:zero-3-same-weights": {"adapter": "lora", "engine": "zero-3"},
 }
-SHARING = ("same-weights", "fsdp1-same-weights", "fsdp2-same-weights", "fsdp2-swapped-weights", "zero-3-same-weights")
+SHARING = (
+    "same-weights",
+    "fsdp1-same-weights",
+    "fsdp2-same-weights",
+    "fsdp2-swapped-weights",
+    "fsdp2-tensor-same-weights",
+    "fsdp2-tensor-swapped-weights",
+    "zero-3-same-weights",
+)
 PLACES = dict.fromkeys((f"engine:{name}" for name in (*SHARING, "fsdp2-one-unit")), "reference.engine")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alignsim import Slot
 from alignsim.limits import SWITCH
-from alignsim_plugins.elements import ELEMENT, FORMAT
+from alignsim_plugins.elements import ELEMENT, FORMAT, MADE
 
 PRECISION = Slot(
     name="precision",
@@ -19,7 +19,8 @@ PRECISION = Slot(
     },
     limits={
         "weight_bytes": FORMAT,
-        **{f"{of}_bytes": ELEMENT for of in ("weight_gradient", "compute", "residual")},
+        "weight_gradient_bytes": MADE,
+        **{f"{of}_bytes": ELEMENT for of in ("compute", "residual")},
         "autocast": SWITCH,
     },
     required_for=frozenset({"train", "infer", "generate"}),

@@ -14,8 +14,8 @@ from typing import Any
 
 from alignsim import Component, Const, Tenant, Total, hookimpl, maths, term, while_
 from alignsim.limits import COUNT, SHARE
-from alignsim_plugins.elements import FORMAT
 from alignsim_plugins.adapters.full import FULL
+from alignsim_plugins.elements import FORMAT
 from alignsim_plugins.engines.served import SERVED
 from alignsim_plugins.precisions.bf16 import BF16
 from alignsim_plugins.rollouts.pool import POOL
