@@ -88,6 +88,12 @@ ROLLOUT = (
         "update_weights_bucket_megabytes",
     ),
     Choice(
+        components={"weight_sync": "sharded-state"},
+        algorithms=SAMPLING,
+        where={"engine": "fsdp1"},
+        source="verl: workers/fsdp_workers.py, rollout_mode: FSDP1's state_dict of shards, in a bucket",
+    ),
+    Choice(
         components={"weight_sync": "whole-model"},
         algorithms=SAMPLING,
         where={"adapter": LORA},

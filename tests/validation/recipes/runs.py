@@ -28,10 +28,6 @@ CAUSES: Mapping[str, str] = {
         "a critic that keeps all activations of 3,000 tokens; whether the script runs as it stands is not "
         "said (evidence: an example)"
     ),
-    "verl-7b-grpo-megatron-8gpu": (
-        "expected is 2 GiB above what is usable while vLLM generates; what vLLM leaves to others depends on "
-        "its version, which the script does not say (with vllm-0.9 it fits)"
-    ),
     "verl-32b-grpo-16gpu-new": (
         "whole gradients of 32 billion parameters, 61 GiB, are added up before they are reduced where there "
         "are several micro-batches; whether the script runs as it stands is not said (evidence: an example)"
