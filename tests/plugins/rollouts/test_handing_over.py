@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from alignsim import Batch, Layout, Scenario
 
-BATCH = {"micro_batch": 2, "sequence_tokens": 512, "prompt_tokens": 128, "rollout_tokens": 512, "rollout_sequences": 16}
+BATCH: dict[str, Any] = {
+    "micro_batch": 2,
+    "sequence_tokens": 512,
+    "prompt_tokens": 128,
+    "rollout_tokens": 512,
+    "rollout_sequences": 16,
+}
 FP32 = 4
 VERL = {"preset": "verl-2026.01", "algorithm": "GRPO-No-KL"}
 

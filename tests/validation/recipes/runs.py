@@ -390,6 +390,7 @@ def _others() -> Iterator[Published]:
                 "recompute": "full",
                 "loss": "naive-fp32",
                 "attention": "flash",
+                "optimizer": "paged-adamw",
             },
             "givens": {"lora_rank": 16, "lora_dropout": 0.05},
             "batch": {"micro_batch": 4, "sequence_tokens": 1024, "prompt_tokens": 512},
