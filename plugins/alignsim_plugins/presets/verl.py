@@ -1,4 +1,4 @@
-"""What verl chooses in either of its generations: the workers of January 2026, and the engines that took their place."""
+"""What verl chooses in either of its generations: workers of January 2026, and the engines in their place."""
 
 from __future__ import annotations
 
