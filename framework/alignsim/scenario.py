@@ -18,6 +18,7 @@ from alignsim.frozen import frozen
 from alignsim.given import Given, Inputs, described, stated
 from alignsim.hardware import Accelerator
 from alignsim.layout import Layout, Place
+from alignsim.lengths import Lengths
 from alignsim.parts import Parts
 from alignsim.preset import Defaults, Preset
 from alignsim.question import Question
@@ -75,6 +76,7 @@ class Scenario(Question):
         layout: how models are spread.
         layouts: role -> another layout than that of the others.
         batch: how much work there is at once.
+        lengths: how long sequences really are, where that is known.
         components: fillings of slots, by ``slot`` for all roles that need it or by ``role.slot``; ``{"*": "none"}``
             fills every other slot with nothing.
         preset: a framework whose defaults are in force where nothing else is said.
@@ -96,6 +98,7 @@ class Scenario(Question):
     layout: Layout = attrs.field(factory=Layout)
     layouts: Mapping[str, Layout] = attrs.field(factory=dict)
     batch: Batch = attrs.field(factory=Batch)
+    lengths: Lengths = attrs.field(factory=Lengths)
     components: Mapping[str, Component] = attrs.field(factory=dict, converter=_components)
     givens: Mapping[str, Given] = attrs.field(factory=dict, converter=_givens)
     preset: Preset | None = attrs.field(default=None, converter=_preset)
@@ -239,6 +242,7 @@ class Scenario(Question):
             yield from wrong
             if wrong:
                 return
+        yield from self.lengths.beyond(self.settled.batch)
         for field in ("models", "layouts", "places"):
             for role in getattr(self, field):
                 if role not in self.played.roles:
@@ -310,7 +314,7 @@ class Scenario(Question):
         models = {role: model for role in roles if (model := self._model(role)) is not None}
         facts = {f"{{{m.name}}}.{name}": number for m in models.values() for name, number in m.numbers().items()}
         facts |= self.played.numbers
-        facts |= self.layout.numbers() | self.settled.batch.numbers()
+        facts |= self.layout.numbers() | self.settled.batch.numbers() | self.lengths.numbers()
         facts |= {
             f"{role}.{name}": number
             for role, layout in self.layouts.items()
