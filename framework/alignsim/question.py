@@ -59,8 +59,13 @@ class Question(ABC):
             check_refusals(graph)
             return graph
         except CompositionError as error:
-            notes = [Problem("", note) for note in self.warnings]
+            notes = [Problem("", note) for note in (*self.hints, *self.warnings)]
             raise type(error)([*error.problems, *notes]) from None
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """What may be missing where it makes no whole."""
+        return ()
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -296,6 +296,15 @@ class Scenario(Question):
         return (self.resource, *(name for name in resting_on_it if name != self.resource and name in self.graph.nodes))
 
     @property
+    def hints(self) -> tuple[str, ...]:
+        """What its preset leaves to be said."""
+        return (
+            tuple(f"preset {self.preset.name} leaves to be said: {line}" for line in self.preset.asks)
+            if self.preset
+            else ()
+        )
+
+    @property
     def left_out(self) -> tuple[str, ...]:
         """What its components do not count, and the slots that are filled with nothing; one line each."""
         chosen = [component for role in self.played.roles for component in self._fillings(role).values()]
