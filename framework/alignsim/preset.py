@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from alignsim.batch import Batch
-from alignsim.component import NONE
+from alignsim.component import NONE, Component
 from alignsim.errors import InvalidInput, Problem, suggestion
 from alignsim.frozen import FrozenDict, frozen
 from alignsim.given import Inputs
@@ -68,6 +68,11 @@ class Choice:
         if self.algorithms and algorithm not in self.algorithms:
             return False
         return all(filling(place, chosen) in names for place, names in self.where.items())
+
+
+def names_of(fillings: Mapping[str, Component]) -> dict[str, str]:
+    """Return the names of components by place."""
+    return {place: component.name for place, component in fillings.items()}
 
 
 def filling(place: str, chosen: Mapping[str, str]) -> str:
