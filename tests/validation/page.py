@@ -258,7 +258,24 @@ def recipes_tables() -> str:
     return f"{Table.of('', columns, rows).markdown()}\n\n{left.markdown()}"
 
 
+def reports_tables() -> str:
+    """Return public reports with what is said, predicted and assumed of each."""
+    found = rows_of("reports")
+    rows = []
+    for report in found["reports"]():
+        result = report.scenario.result
+        low, expected, high = (f"{end / 2**30:.2f}" for end in result.ends(report.figure))
+        told = result.verdict.status if result.verdict else ""
+        said = f"{report.measured:.2f} GiB" if report.measured else report.said
+        why = found["CAUSES"].get(report.key, "")
+        rows.append((report.key, said, told, report.figure, expected, f"{low} to {high}", report.assumed, why))
+    columns = ["report", "is said", "is told", "figure", ">GiB", "from and to", "assumed", "why they disagree"]
+    left = Table.of("Left out", ["report", "why"], found["LEFT_OUT"].items())
+    return f"{Table.of('', columns, rows).markdown()}\n\n{left.markdown()}"
+
+
 TABLES = {
+    "reports": reports_tables,
     "recipes": recipes_tables,
     "families": families_table,
     "one-gpu": one_gpu_tables,
