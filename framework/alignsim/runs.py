@@ -29,7 +29,10 @@ def read_run(path: str | Path, registry: Registry | None = None) -> Scenario:
         run = attrs.evolve(run, name=Path(path).stem) if "name" not in tree.content else run
         _ = run.plan
     except InvalidInput as error:
-        raise InvalidInput([_placed(problem, tree) for problem in error.problems]) from None
+        told = {problem.origin for problem in tree.problems}
+        others = [problem for problem in (_placed(p, tree) for p in error.problems) if problem.origin not in told]
+        raise InvalidInput([*tree.problems, *others]) from None
+    tree.sound()
     return run
 
 

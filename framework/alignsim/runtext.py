@@ -56,7 +56,7 @@ def text_of(run: Scenario) -> str:
     if run.preset is not None:
         sources["preset"] = run.preset.source
     text = yaml_of(data, sources)
-    checked(run, tree_of(text, run.name).content)
+    checked(run, tree_of(text, run.name).sound().content)
     return text + _comments(CHOSEN, _chosen(run)) + _comments(TAKEN, _taken(run))
 
 

@@ -34,11 +34,25 @@ PLAIN: Mapping[str, Any] = {
 
 @attrs.frozen
 class Tree:
-    """The content of a file, and the line and column of every value by its place, such as ``models.policy``."""
+    """The content of a file, and the line and column of every value by its place, such as ``models.policy``.
+
+    ``problems`` are what is wrong with it as YAML, where the rest could be read all the same.
+    """
 
     file: str
     content: Any
     places: Mapping[str, Origin]
+    problems: tuple[Problem, ...] = ()
+
+    def sound(self) -> Tree:
+        """Return itself.
+
+        Raises:
+            InvalidInput: there are problems; all of them.
+        """
+        if self.problems:
+            raise InvalidInput(self.problems)
+        return self
 
     def origin(self, place: str) -> Origin:
         """Return where a place is; of one that is not there, the file."""
@@ -46,10 +60,10 @@ class Tree:
 
 
 def read_tree(path: str | Path) -> Tree:
-    """Return a YAML or JSON file as plain data.
+    """Return a YAML or JSON file as plain data, with what a run has no use for as ``problems``.
 
     Raises:
-        InvalidInput: no such file, too large, too deep, not YAML, or what a run has no use for; with its place.
+        InvalidInput: no such file, too large, too deep, or not YAML; with its place.
     """
     try:
         text = read_bytes(path, MOST).decode("utf-8-sig")
@@ -88,9 +102,7 @@ class _Builder:
         except (yaml.error.YAMLError, ValueError) as error:
             told = str(error).splitlines()[0][:200]
             raise InvalidInput(Problem("", f"is not YAML: {told}", Origin(self.file))) from None
-        if self.problems:
-            raise InvalidInput(at_most(self.problems, self.file))
-        return Tree(self.file, content, self.places)
+        return Tree(self.file, content, self.places, tuple(at_most(self.problems, self.file)))
 
     def _at(self, mark: Any) -> Origin:
         return Origin(self.file, mark.line + 1, mark.column + 1)

@@ -16,7 +16,7 @@ from alignsim.yamlfile import read_tree, tree_of
 def read(tmp_path: Path, text: str | bytes) -> Any:
     path = tmp_path / "run.yaml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_tree(path)
+    return read_tree(path).sound()
 
 
 def test_values_are_those_of_yaml_1_2(tmp_path: Path) -> None:

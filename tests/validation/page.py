@@ -9,8 +9,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 from pathlib import Path
 from runpy import run_path
 from typing import Any
@@ -242,41 +242,34 @@ def bf16_master_table() -> str:
     return Table.of("", columns, rows).markdown()
 
 
-def recipes_tables() -> str:
-    """Return published recipes with what is said and told of each."""
-    found = rows_of("recipes")
+def published_tables(folder: str) -> str:
+    """Return published runs with what is said and told of each."""
+    found = rows_of(folder)
     rows = []
-    for recipe in found["recipes"]():
-        result = recipe.scenario.result
-        low, expected, high = (f"{end / 2**30:.1f}" for end in result.ends("device"))
-        told = result.verdict.status if result.verdict else ""
-        said = "runs" if recipe.runs else "fails"
-        why = found["CAUSES"].get(recipe.key, "")
-        rows.append((recipe.key, said, told, expected, f"{low} to {high}", recipe.lengths, why))
-    columns = ["recipe", "is said", "is told", ">device GiB", "from and to", "lengths", "why they disagree"]
-    left = Table.of("Left out", ["recipe", "why"], found["LEFT_OUT"].items())
+    for run in found[folder]():
+        low, expected, high = (f"{end / 2**30:.1f}" for end in run.scenario.result.ends("device"))
+        said = "runs" if run.runs else "fails"
+        measured = ", ".join(f"{figure} {gib:.1f}" for figure, gib in run.measured.items())
+        taken = "; ".join(words for words in (run.lengths, run.assumed) if words)
+        why = found["CAUSES"].get(run.key, "")
+        rows.append((run.key, said, run.told, measured, expected, f"{low} to {high}", taken, why))
+    columns = [
+        "run",
+        "is said",
+        "is told",
+        ">measured GiB",
+        ">device GiB",
+        "from and to",
+        "lengths",
+        "why they disagree",
+    ]
+    left = Table.of("Left out", ["run", "why"], found["LEFT_OUT"].items())
     return f"{Table.of('', columns, rows).markdown()}\n\n{left.markdown()}"
 
 
-def reports_tables() -> str:
-    """Return public reports with what is said, predicted and assumed of each."""
-    found = rows_of("reports")
-    rows = []
-    for report in found["reports"]():
-        result = report.scenario.result
-        low, expected, high = (f"{end / 2**30:.2f}" for end in result.ends(report.figure))
-        told = result.verdict.status if result.verdict else ""
-        said = f"{report.measured:.2f} GiB" if report.measured else report.said
-        why = found["CAUSES"].get(report.key, "")
-        rows.append((report.key, said, told, report.figure, expected, f"{low} to {high}", report.assumed, why))
-    columns = ["report", "is said", "is told", "figure", ">GiB", "from and to", "assumed", "why they disagree"]
-    left = Table.of("Left out", ["report", "why"], found["LEFT_OUT"].items())
-    return f"{Table.of('', columns, rows).markdown()}\n\n{left.markdown()}"
-
-
-TABLES = {
-    "reports": reports_tables,
-    "recipes": recipes_tables,
+TABLES: Mapping[str, Callable[[], str | None]] = {
+    "recipes": partial(published_tables, "recipes"),
+    "reports": partial(published_tables, "reports"),
     "families": families_table,
     "one-gpu": one_gpu_tables,
     "trace-phases": phases_table,

@@ -6,10 +6,9 @@ for backward, which ends above them. A tied head is the embedding: neither can b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, Limit, Term, hookimpl, maths, term
+from alignsim import Component, Const, Limit, Term, maths, term
 from alignsim.limits import SWITCH
 from alignsim_plugins.adapters.full import NO_ADAPTERS, gradient_bytes
 from alignsim_plugins.adapters.slot import ADAPTER, EVERYTHING
@@ -17,25 +16,12 @@ from alignsim_plugins.adapters.trained import TRAINED
 from alignsim_plugins.elements import FP32, TRACES
 
 SOURCE = f"torch: requires_grad_(False); {TRACES}"
-FREEZE = "LLaMA-Factory ff6d4d12: model/adapter.py, finetuning_type 'freeze'"
 
 
 @term("", per={"role"}, during={"train"}, source="Press and Wolf 2017: one matrix for both")
 def tied_head(tied: Any, scalar_head: Any) -> Any:
     """1 where the head is the embedding."""
     return tied * (1 - scalar_head)
-
-
-@term("layer", per={"role"}, during={"train"}, source=SOURCE)
-def trained_layers(layers: Any, frozen_layers: Any) -> Any:
-    """All but the first so many."""
-    return layers - maths.minimum(frozen_layers, layers)
-
-
-@term("layer", per={"role"}, during={"train"}, source=FREEZE, name="trained_layers")
-def last_trained_layers(layers: Any, last_layers: Any) -> Any:
-    """The last so many."""
-    return maths.minimum(last_layers, layers)
 
 
 @term("layer", per={"role"}, during={"train"}, source=SOURCE)
@@ -54,18 +40,6 @@ def frozen_below(reached_layers: Any, trained_layers: Any) -> Any:
 def frozen(trained_layers: Any) -> Any:
     """1 if no layer is trained."""
     return 1 * (trained_layers <= 0)
-
-
-@term("", per={"role"}, during={"train"}, source="the head is the embedding", name="frozen_head")
-def frozen_with_the_embedding(tied_head: Any) -> Any:
-    """A head of its own is trained."""
-    return tied_head
-
-
-@term("", per={"role"}, during={"train"}, source="the head is the embedding", name="frozen_embedding")
-def trained_with_the_head(tied_head: Any) -> Any:
-    """The embedding is trained only where it is the head."""
-    return 1 - tied_head
 
 
 @term("parameter", per={"role"}, during={"train"}, source=SOURCE)
@@ -136,7 +110,8 @@ SHARED = (
 )
 
 
-def _parts(name: str, *terms: Term, source: str, **numbers: Const) -> Component:
+def parts(name: str, *terms: Term, source: str, **numbers: Const) -> Component:
+    """Return an adapter that trains some parts, with the terms and the numbers that say which."""
     return Component(
         name=name,
         slot=ADAPTER,
@@ -152,45 +127,7 @@ def _parts(name: str, *terms: Term, source: str, **numbers: Const) -> Component:
     )
 
 
-def _is(value: float, source: str, unit: str = "", *, least: float = 0) -> Const:
+def chosen(value: float, source: str, unit: str = "", *, least: float = 0) -> Const:
+    """Return a number of layers, or a switch, that says what is trained."""
     limit = Limit("layers", least=least, whole=True) if unit == "layer" else SWITCH
     return Const(value, unit, source=source, limit=limit)
-
-
-FROZEN_LAYERS = _parts(
-    "frozen-layers",
-    trained_layers,
-    frozen_with_the_embedding,
-    frozen_layers=_is(0, "a choice: the embedding alone is frozen", "layer"),
-    frozen_embedding=_is(1, "frozen like the layers above it"),
-    frozen_final_norm=_is(0, "trained like the layers below it"),
-    source=SOURCE,
-)
-"""The embedding and the first layers frozen, all else trained."""
-
-LAST_LAYERS = _parts(
-    "last-layers",
-    last_trained_layers,
-    last_layers=_is(2, f"{FREEZE}, freeze_trainable_layers=2", "layer", least=1),
-    frozen_embedding=_is(1, FREEZE),
-    frozen_final_norm=_is(1, FREEZE),
-    frozen_head=_is(1, FREEZE),
-    source=f"{FREEZE}; {SOURCE}",
-)
-"""The last layers trained, all else frozen: the norm and the head above them, too."""
-
-HEAD_ONLY = _parts(
-    "head-only",
-    trained_with_the_head,
-    trained_layers=_is(0, "the head alone", "layer"),
-    frozen_final_norm=_is(1, "the head alone is trained"),
-    frozen_head=_is(0, "the head alone is trained"),
-    source=SOURCE,
-)
-"""The head trained over a frozen model: a reward model or critic at its cheapest."""
-
-
-@hookimpl
-def alignsim_components() -> Iterator[Component]:
-    """Offer to train parts of a model."""
-    yield from (FROZEN_LAYERS, LAST_LAYERS, HEAD_ONLY)

@@ -16,6 +16,9 @@ NUMBERS = {
     ),
 }
 
+SAME_TABLE = "the table is DPO's, since only a function of the four log-probabilities differs; TRL: dpo_trainer.py, "
+"""Why others have DPO's table."""
+
 DPO = Algorithm(
     name="DPO",
     phases={"update": {"policy": "train", "reference": "infer"}},

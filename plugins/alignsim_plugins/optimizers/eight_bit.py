@@ -6,16 +6,16 @@ Paged, the state of large tensors is in memory that host and device share.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, hookimpl, resident, term
+from alignsim import Component, Const, resident, term
 from alignsim.limits import COUNT, SHARE
 from alignsim_plugins.elements import ELEMENT, FP32
 from alignsim_plugins.optimizers.moments import IN_PLACE
 from alignsim_plugins.optimizers.slot import OPTIMIZER
 
 SOURCE = "Dettmers et al. 2022 (8-bit optimizers); bitsandbytes 0.50: optim/optimizer.py, init_state"
+PAGES = "unified memory: pages stay where there is room"
 BLOCK = Const(256, source="bitsandbytes 0.50: blocksize = 256, one 32-bit maximum a block", limit=COUNT)
 SMALL = Const(4096, source="bitsandbytes 0.50: min_8bit_size=4096")
 BYTE = Const(1, "byte", source="bitsandbytes 0.50: state in torch.uint8", limit=ELEMENT)
@@ -81,37 +81,14 @@ def paged_out_state(paged_state: Any) -> Any:
     return paged_state
 
 
-def _component(name: str, states: int, *, paged: bool) -> Component:
+def eight_bit(name: str, states: int, *, paged: bool) -> Component:
+    """Return an optimizer with so many states in 8 bits, paged or not."""
     terms = (wide_parameters, one_state, *IN_PLACE)
+    pages = {"paged_share": Const(0, low=0, high=1, source=PAGES, limit=SHARE)} if paged else {}
     return Component(
         name=name,
         slot=OPTIMIZER,
         terms=(*terms, paged_state, resident_state, paged_out_state) if paged else (*terms, optimizer_state),
-        defaults={
-            "optimizer_states": Const(states, source=SOURCE, limit=COUNT),
-            **(
-                {
-                    "paged_share": Const(
-                        0, low=0, high=1, source="unified memory: pages stay where there is room", limit=SHARE
-                    )
-                }
-                if paged
-                else {}
-            ),
-        },
+        defaults={"optimizer_states": Const(states, source=SOURCE, limit=COUNT), **pages},
         source=SOURCE,
     )
-
-
-EIGHT_BIT = (
-    _component("adamw-8bit", 2, paged=False),
-    _component("paged-adamw-8bit", 2, paged=True),
-    _component("lion-8bit", 1, paged=False),
-    _component("paged-lion-8bit", 1, paged=True),
-)
-
-
-@hookimpl
-def alignsim_components() -> Iterator[Component]:
-    """Offer optimizers with state in 8 bits."""
-    yield from EIGHT_BIT

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from alignsim import Choice, Preset, hookimpl
 
-SAMPLING = ("PPO", "PPO-Reward-Elsewhere", "GRPO", "RLOO", "REINFORCE++")
+SAMPLING = ("PPO", "PPO-Reward-Elsewhere", "GRPO", "GRPO-No-KL", "RLOO", "REINFORCE++", "DAPO")
 REWARDED = ("PPO", "REINFORCE++")
 PAIRS = ("DPO", "IPO", "cDPO")
 CLI = "OpenRLHF 021d1b09: cli/train_ppo_ray.py"

@@ -60,6 +60,12 @@ CHOICES = (
         where={"engine": ("zero-3", "fsdp1", "fsdp2")},
         source="TRL 0.19: ds3_gather_for_generation=True",
     ),
+    Choice(
+        components={"rollout": "transformers-cache-gathered-with-value"},
+        algorithms="TRL-PPO",
+        where={"engine": ("zero-3", "fsdp1", "fsdp2")},
+        source="TRL 0.19: ds3_gather_for_generation=True of a PolicyAndValueWrapper",
+    ),
 )
 
 TRL_0_19 = Preset(

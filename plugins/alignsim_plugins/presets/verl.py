@@ -1,13 +1,10 @@
-"""verl: one process a device for actor, critic and reference, and vLLM beside it; FSDP unless Megatron is chosen.
-
-Two generations: the workers of January 2026, and the engines of August 2026 that took their place.
-"""
+"""What verl chooses in either of its generations: workers of January 2026, and the engines in their place."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from alignsim import Choice, Preset, hookimpl
+from alignsim import Choice
 
 SAMPLING = ("PPO", "PPO-Reward-Elsewhere", "GRPO", "GRPO-No-KL", "RLOO", "REINFORCE++", "DAPO")
 LORA = ("lora", "qlora", "dora")
@@ -88,6 +85,12 @@ ROLLOUT = (
         "update_weights_bucket_megabytes",
     ),
     Choice(
+        components={"weight_sync": "sharded-state"},
+        algorithms=SAMPLING,
+        where={"engine": "fsdp1"},
+        source="verl: workers/fsdp_workers.py, rollout_mode: FSDP1's state_dict of shards, in a bucket",
+    ),
+    Choice(
         components={"weight_sync": "whole-model"},
         algorithms=SAMPLING,
         where={"adapter": LORA},
@@ -146,50 +149,3 @@ def of(loss: str, version: str) -> tuple[Choice, ...]:
         FREED,
         *ROLLOUT,
     )
-
-
-VERL_2026_01 = Preset(
-    name="verl-2026.01",
-    framework="verl",
-    version="January 2026 (b178a3cd)",
-    aliases=("verl-legacy",),
-    algorithms=SAMPLING,
-    only={"engine": (*FSDP, "megatron")},
-    choices=(
-        *of("verl-2026.01", "b178a3cd"),
-        Choice(
-            givens={"generator.max_sequences": 1024},
-            where={"rollout": ("vllm", "vllm-offloading", "vllm-awake", "vllm-0.9")},
-            source=f"{CONFIG}/rollout/rollout.yaml, max_num_seqs: 1024",
-        ),
-    ),
-    source="verl b178a3cd, January 2026: workers/fsdp_workers.py, workers/megatron_workers.py, trainer/config",
-    asks=ASKS,
-    left_out=("the second engine that serves a generative reward model",),
-)
-VERL_2026_08 = Preset(
-    name="verl-2026.08",
-    framework="verl",
-    version="August 2026 (1dda039b)",
-    aliases=("verl",),
-    algorithms=SAMPLING,
-    only={"engine": (*FSDP, "megatron")},
-    choices=(
-        *of("verl-2026.08", "1dda039b"),
-        Choice(
-            givens={"no_sync": 1},
-            where={"engine": FSDP},
-            source="verl 1dda039b: workers/engine/fsdp, _gradient_sync_context: only the last micro-batch is reduced",
-        ),
-    ),
-    source="verl 1dda039b, August 2026: workers/engine/fsdp, trainer/config",
-    asks=ASKS,
-    left_out=("the second engine that serves a generative reward model",),
-)
-
-
-@hookimpl
-def alignsim_presets() -> Iterable[Preset]:
-    """Offer both generations."""
-    yield VERL_2026_01
-    yield VERL_2026_08

@@ -28,5 +28,4 @@ def alignsim_components() -> Iterator[Component]:
         slot=ROLLOUT,
         terms=(*TRANSFORMERS_CACHE.terms, gathered_for_generation),
         source=f"{SOURCE}; {TRANSFORMERS_CACHE.source}",
-        left_out=("a value model that TRL's PPO gathers with the policy",),
     )

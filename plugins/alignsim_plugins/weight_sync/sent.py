@@ -6,12 +6,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Const, at, hookimpl, term
+from alignsim.schedule import Liveness, Schedule
 from alignsim_plugins.weight_sync.slot import WEIGHT_SYNC
 
 UNSHARDED = Const(1, "device", source="an engine that says nothing else holds whole weights")
 
 GIVES_BACK = at("sync")
 """TRL, verl and OpenRLHF empty their allocator's cache before an engine wakes up."""
+
+
+def _sync_and_next(schedule: Schedule, phase: str | None, role: str | None) -> frozenset[int]:
+    during = GIVES_BACK.picks(schedule, phase, role)
+    return during | {event + 1 for event in during if event + 1 < len(schedule.events)}
+
+
+GIVES_BACK_TWICE = Liveness("at sync and right after it", _sync_and_next, ("sync",))
+"""verl does so again when it has sent, before the engine takes its pool."""
 
 
 @term(
@@ -43,13 +53,13 @@ def whole_model(weights: Any, weight_shards: Any = UNSHARDED) -> Any:
     return (weight_shards > 1) * weights
 
 
-def _one_by_one(name: str, copies: int, bucket: str, source: str) -> Component:
+def _one_by_one(name: str, copies: int, bucket: str, source: str, releases: Liveness = GIVES_BACK) -> Component:
     defaults = {
         "sync_copies": Const(copies, source=source),
         "sync_bucket": Const(bucket, "byte", source=source),
     }
     return Component(
-        name=name, slot=WEIGHT_SYNC, terms=(sync_buffers,), defaults=defaults, releases=GIVES_BACK, source=source
+        name=name, slot=WEIGHT_SYNC, terms=(sync_buffers,), defaults=defaults, releases=releases, source=source
     )
 
 
@@ -60,7 +70,8 @@ def alignsim_components() -> Iterator[Component]:
         "one-by-one", 0, "0 B", "TRL: trl/generation/vllm_generation.py, a full tensor for every parameter"
     )
     yield _one_by_one("one-by-one-copied", 1, "0 B", "OpenRLHF: a gathered parameter is cloned for CUDA IPC")
-    yield _one_by_one("bucketed", 0, "2 GiB", "verl: update_weights_bucket_megabytes=2048, full tensors are copied in")
+    bucket = "verl: update_weights_bucket_megabytes=2048, full tensors are copied in"
+    yield _one_by_one("bucketed", 0, "2 GiB", bucket, GIVES_BACK_TWICE)
     yield Component(
         name="whole-model",
         slot=WEIGHT_SYNC,

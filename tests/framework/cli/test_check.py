@@ -155,3 +155,14 @@ def test_no_file(alignsim, tmp_path):
     done = alignsim("check", str(tmp_path / "none.yaml"))
     assert done.status == 2
     assert "cannot be read: No such file" in done.err
+
+
+def test_what_is_wrong_with_yaml_hides_nothing_else(alignsim, tmp_path):
+    file = tmp_path / "run.yaml"
+    file.write_text("algorithm: DPO\nalgorithm: SFT\nmodles: {}\nmodels: {policy: Llama-3.1-9B}\n", encoding="utf-8")
+    done = alignsim("check", str(file))
+    told = [line.removeprefix(f"error: {file}:") for line in done.err.splitlines()]
+    assert done.status == 2
+    assert told[0] == "2:1: algorithm: is here twice"
+    assert told[1] == "3:9: modles: no such field; did you mean models?"
+    assert told[2].startswith("4:18: models.policy: no architecture is named 'Llama-3.1-9B'; did you mean Llama-3.1-8B")

@@ -8,7 +8,18 @@ import pytest
 
 from alignsim import Architecture, Batch, Scenario, default_registry
 from alignsim.algorithm import AWAY, TRAIN
-from alignsim_plugins.algorithms import distillation, dpo_losses, events, reference_free, without_critic
+from alignsim_plugins.algorithms import (
+    cdpo,
+    cpo,
+    dapo,
+    distillation,
+    events,
+    ipo,
+    orpo,
+    reinforce_plus_plus,
+    rloo,
+    simpo,
+)
 from alignsim_plugins.algorithms.dpo import DPO
 from alignsim_plugins.algorithms.grpo import GRPO
 from alignsim_plugins.algorithms.ppo import PPO
@@ -113,12 +124,12 @@ def test_names_are_told_apart_whatever_their_case():
 @pytest.mark.parametrize(
     ("one", "other", "loss"),
     [
-        (dpo_losses.IPO, DPO, "trl-dpo"),
-        (dpo_losses.CDPO, DPO, "trl-dpo"),
-        (reference_free.ORPO, reference_free.CPO, "trl-cpo"),
-        (reference_free.SIMPO, reference_free.CPO, "trl-cpo"),
-        (without_critic.RLOO, GRPO, "trl-grpo"),
-        (without_critic.DAPO, REGISTRY.algorithms["GRPO-No-KL"], "trl-grpo"),
+        (ipo.IPO, DPO, "trl-dpo"),
+        (cdpo.CDPO, DPO, "trl-dpo"),
+        (orpo.ORPO, cpo.CPO, "trl-cpo"),
+        (simpo.SIMPO, cpo.CPO, "trl-cpo"),
+        (rloo.RLOO, GRPO, "trl-grpo"),
+        (dapo.DAPO, REGISTRY.algorithms["GRPO-No-KL"], "trl-grpo"),
     ],
     ids=lambda item: getattr(item, "name", item),
 )
@@ -133,7 +144,7 @@ def test_what_differs_from_a_table_is_a_role():
     assert (set(PPO.roles) - set(elsewhere.roles), set(PPO.roles) - set(shared.roles)) == ({"reward"}, {"critic"})
     assert (run(PPO, "trl-grpo").result.peak - run(elsewhere, "trl-grpo").result.peak).m_as("byte") == weights
     assert dict(shared.model_of) == {"reference": "policy"}  # a reward model must be named
-    assert set(without_critic.REINFORCE_PLUS_PLUS.roles) - set(GRPO.roles) == {"reward"}
+    assert set(reinforce_plus_plus.REINFORCE_PLUS_PLUS.roles) - set(GRPO.roles) == {"reward"}
     judged = REGISTRY.algorithms["Online-DPO-Judge"]
     assert not any("reward" in event for event in judged.order["update"])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from alignsim_plugins.optimizers import adafactor, adamw_loop, eight_bit, moments, muon, sgd
+from alignsim_plugins.optimizers import adafactor, adamw_loop, eight_bit, moments, muon, paged_adamw, sgd
 from small_runs import held, small_run, worked
 
 EVERY = (
@@ -96,3 +96,9 @@ def test_experts_are_no_matrices():
     attention, router = 2 * 128 * 128 + 2 * 128 * 64, 8 * 128
     matrices = 3 * (attention + router)
     assert value("policy.optimizer_state") == 2 * (2 * value("{small}.parameters") - matrices)
+
+
+def test_paged_moments_in_32_bits_by_hand():
+    assert worked(paged_adamw.paged_state, 1000, 10) == 8 * 990
+    assert worked(paged_adamw.optimizer_state, 1000, 8 * 990, 0) == 8 * 10
+    assert worked(paged_adamw.optimizer_state, 1000, 8 * 990, 1) == 8 * 1000

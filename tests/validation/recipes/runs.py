@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import attrs
-
-from alignsim import Scenario, default_registry
-from alignsim.runfile import scenario_of
+from published_runs import Published
 
 GSM8K = {"prompt_tokens": 100, "sequence_tokens": 375, "rollout_tokens": 375}
 """Its prompts have some 100 tokens and answers 200 to 350: the middle. Scripts allow far more than runs."""
@@ -30,10 +27,6 @@ CAUSES: Mapping[str, str] = {
     "verl-32b-ppo-32gpu": (
         "a critic that keeps all activations of 3,000 tokens; whether the script runs as it stands is not "
         "said (evidence: an example)"
-    ),
-    "verl-7b-grpo-megatron-8gpu": (
-        "expected is 2 GiB above what is usable while vLLM generates; what vLLM leaves to others depends on "
-        "its version, which the script does not say (with vllm-0.9 it fits)"
     ),
     "verl-32b-grpo-16gpu-new": (
         "whole gradients of 32 billion parameters, 61 GiB, are added up before they are reduced where there "
@@ -58,30 +51,6 @@ LEFT_OUT: Mapping[str, str] = {
     "verl-sleep-leftover": "what sleep leaves, which the fixed costs are made of",
 }
 """Recipes that are not predicted, each with the reason."""
-
-
-@attrs.frozen
-class Recipe:
-    """A recipe that is known to run, or to run out of memory.
-
-    Attributes:
-        key: how people find it again.
-        source: who says so, where.
-        runs: whether it is said to run.
-        data: the run, as plain data.
-        lengths: what the lengths are.
-    """
-
-    key: str
-    source: str
-    runs: bool
-    data: Mapping[str, Any]
-    lengths: str = "as configured"
-
-    @property
-    def scenario(self) -> Scenario:
-        """The run."""
-        return scenario_of({"name": self.key, **self.data}, default_registry(), self.key)
 
 
 def verl(devices: int, model: str, *, served: int, share: float, **more: Any) -> dict[str, Any]:
@@ -121,11 +90,11 @@ def lora(devices: int, model: str, sequences: int, *, groups: int, share: float)
     )
 
 
-def recipes() -> Iterator[Recipe]:
+def recipes() -> Iterator[Published]:
     """Yield all of them."""
     real = "GSM8K's"
     for key, devices, model, share in (("7b", 2, "Qwen2.5-7B", 0.6), ("14b", 4, "Qwen2.5-14B", 0.5)):
-        yield Recipe(
+        yield Published(
             f"verl-{key}-grpo-{devices}xH800",
             f"{EXAMPLES}/tuning/{key}",
             True,
@@ -141,7 +110,7 @@ def recipes() -> Iterator[Recipe]:
             ),
             real,
         )
-    yield Recipe(
+    yield Published(
         "verl-72b-grpo-32xH800",
         f"{EXAMPLES}/tuning/70b",
         True,
@@ -166,7 +135,7 @@ def recipes() -> Iterator[Recipe]:
         ("72b", 8, "Qwen2.5-72B", 22, 2, 0.4, (23,)),
     ):
         for count in (sequences, *fails):
-            yield Recipe(
+            yield Published(
                 f"verl-{key}-lora-{devices}xH100-{count}",
                 f"{EXAMPLES}/tuning/{key}: the largest batch that ran, and the next",
                 count == sequences,
@@ -177,16 +146,16 @@ def recipes() -> Iterator[Recipe]:
     yield from _others()
 
 
-def _verl_examples() -> Iterator[Recipe]:
+def _verl_examples() -> Iterator[Published]:
     real, example = "GSM8K's", f"{EXAMPLES}, a script"
-    yield Recipe(
+    yield Published(
         "verl-7b-grpo-8gpu",
         f"{EXAMPLES}/grpo_trainer/run_qwen2-7b",
         True,
         verl(8, "Qwen2.5-7B", served=2, share=0.6, batch={**GSM8K, "micro_batch": 40}),
         real,
     )
-    yield Recipe(
+    yield Published(
         "verl-32b-ppo-32gpu",
         f"{EXAMPLES}/ppo_trainer/run_qwen2.5-32b",
         True,
@@ -206,7 +175,7 @@ def _verl_examples() -> Iterator[Recipe]:
         ("ds7b-ppo", "DeepSeek-LLM-7B", 16, 4, 0.4, "PPO-Reward-Elsewhere"),
         ("7b-ppo-rm", "Qwen2.5-7B", 16, 1, 0.6, "PPO"),
     ):
-        yield Recipe(
+        yield Published(
             f"verl-{key}-8gpu",
             example,
             True,
@@ -221,7 +190,7 @@ def _verl_examples() -> Iterator[Recipe]:
             ),
             f"{real}; the critic's micro-batch of 32 is counted as the actor's",
         )
-    yield Recipe(
+    yield Published(
         "verl-7b-ppo-seqbalance-8gpu",
         example,
         True,
@@ -238,7 +207,7 @@ def _verl_examples() -> Iterator[Recipe]:
         ),
         "24,000 tokens of the actor and 98,304 of the critic really are packed",
     )
-    yield Recipe(
+    yield Published(
         "verl-7b-grpo-megatron-8gpu",
         example,
         True,
@@ -252,7 +221,7 @@ def _verl_examples() -> Iterator[Recipe]:
         )
         | {"layout": {"tensor": 2, "pipeline": 2, "data": 2}},
     )
-    yield Recipe(
+    yield Published(
         "verl-30b-a3b-dapo-8xH20",
         "verl: recipe/dapo, tested on 1 to 4 nodes of H20",
         True,
@@ -269,7 +238,7 @@ def _verl_examples() -> Iterator[Recipe]:
         )
         | {"layout": {"data": 8, "expert": 8, "expert_tensor": 1}},
     )
-    yield Recipe(
+    yield Published(
         "verl-32b-grpo-8xH20-megatron",
         f"{EXAMPLES}/tuning/32b",
         True,
@@ -285,7 +254,7 @@ def _verl_examples() -> Iterator[Recipe]:
         | {"layout": {"tensor": 8, "sequence_parallel": True}},
         "GSM8K's; at most 8,192",
     )
-    yield Recipe(
+    yield Published(
         "verl-qwen3-8b-grpo-8gpu-new",
         "verl 1dda039b, examples: a script",
         True,
@@ -301,7 +270,7 @@ def _verl_examples() -> Iterator[Recipe]:
         ),
         "24,576 tokens are packed, and there are several micro-batches",
     )
-    yield Recipe(
+    yield Published(
         "verl-32b-grpo-16gpu-new",
         "verl 1dda039b, examples: a script",
         True,
@@ -323,7 +292,7 @@ def _verl_examples() -> Iterator[Recipe]:
     )
 
 
-def _others() -> Iterator[Recipe]:
+def _others() -> Iterator[Published]:
     openrlhf = "OpenRLHF, examples/scripts"
     hybrid = {
         "preset": "openrlhf",
@@ -331,7 +300,7 @@ def _others() -> Iterator[Recipe]:
         "layout": {"data": 8},
         "layouts": {"generator": {"tensor": 2, "data": 4}},
     }
-    yield Recipe(
+    yield Published(
         "openrlhf-8b-ppo-hybrid-8gpu",
         "OpenRLHF, README: 8 A100 of 80 GB with the hybrid engine and half of the memory for vLLM",
         True,
@@ -354,7 +323,7 @@ def _others() -> Iterator[Recipe]:
         },
         "16,384 tokens are packed",
     )
-    yield Recipe(
+    yield Published(
         "openrlhf-8b-dapo-hybrid-8gpu",
         openrlhf,
         True,
@@ -377,7 +346,7 @@ def _others() -> Iterator[Recipe]:
         },
     )
     for key, algorithm, role in (("dpo", "DPO", "policy"), ("rm", "RM", "reward")):
-        yield Recipe(
+        yield Published(
             f"openrlhf-8b-{key}-zero3-8gpu",
             openrlhf,
             True,
@@ -391,7 +360,7 @@ def _others() -> Iterator[Recipe]:
                 "batch": {"micro_batch": 1, "sequence_tokens": 8192},
             },
         )
-    yield Recipe(
+    yield Published(
         "zephyr-7b-dpo-full-8xA100",
         "huggingface/alignment-handbook, scripts/README: tested on 8 A100 of 80 GB",
         True,
@@ -405,7 +374,7 @@ def _others() -> Iterator[Recipe]:
             "batch": {"micro_batch": 8, "sequence_tokens": 1024, "prompt_tokens": 512},
         },
     )
-    yield Recipe(
+    yield Published(
         "zephyr-7b-dpo-qlora-1x4090",
         "huggingface/alignment-handbook, scripts/README: tested on an RTX 4090",
         True,
@@ -421,12 +390,13 @@ def _others() -> Iterator[Recipe]:
                 "recompute": "full",
                 "loss": "naive-fp32",
                 "attention": "flash",
+                "optimizer": "paged-adamw",
             },
             "givens": {"lora_rank": 16, "lora_dropout": 0.05},
             "batch": {"micro_batch": 4, "sequence_tokens": 1024, "prompt_tokens": 512},
         },
     )
-    yield Recipe(
+    yield Published(
         "trl-pythia6.9b-online-dpo-8xH100",
         "TRL, docs: Pythia of 1, 2.8 and 6.9 billion on 8 H100",
         True,
@@ -447,7 +417,7 @@ def _others() -> Iterator[Recipe]:
         },
         "53 new tokens after prompts of at most 512",
     )
-    yield Recipe(
+    yield Published(
         "trl-qwen72b-grpo-32gpu",
         "TRL, docs: 4 nodes that train and one that serves",
         True,

@@ -1,86 +1,60 @@
-"""Public reports of memory as runs: what each states, in our words, and what it leaves open with what is assumed."""
+"""Public reports of memory: issues, read-mes and notebooks whose settings are mostly stated."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any
 
-import attrs
+from published_runs import Published
 
-from alignsim import Scenario, default_registry
-from alignsim.runfile import scenario_of
-
-Said = Literal["runs", "fails", "measured"]
-
+SHORTER = "prompts have at most 2,048 tokens, and a batch is as long as its longest; real ones are not stated"
 CAUSES: Mapping[str, str] = {
     "agilerl-qwen2.5-0.5b-a100-s4096-mb8-g16-r64-nf4": (
         "0.02 GiB above the range; unknown. With weights that are not quantised in 32 bits, as PEFT's preparation "
         "has them, it would be inside; whether AgileRL prepares them is not stated"
     ),
-    "openrlhf-384": "unknown. Ruled out: eager attention, 1 GiB. Without recomputation it would fail",
-    "trl-nb-grpo-qlora-7b-t4": (
-        "prompts are not stated: 0.1 GiB above the range with 128 tokens, inside it with 256. 6.77 GiB before training "
-        "are 1.6 GiB more than the weights: unknown"
-    ),
-    "trl-3218": (
-        "unknown; where it failed is not stated, and loading is not predicted. Eager attention, or weights on the "
-        "device, would fail"
-    ),
-    "trl-3456-1.7b": (
-        "precision, reference and real lengths are not stated: 16-bit weights give less, no reference or 2,560 tokens "
-        "give a range that it is inside of; which is unknown"
-    ),
-    "lf-5977-z3off": (
-        "unknown; what kind of figure it is, is not stated. Ruled out: eager attention, 0.2 GiB, and weights on the "
-        "device, 2 GiB. Without recomputation it would be inside"
-    ),
+    "trl-3456-0.6b": SHORTER,
+    "trl-3456-1.7b": SHORTER,
+    "lf-5977-z3off": "unknown: 13 GB are shown where 6 to 8 are predicted. DeepSpeed's live parameters and its buckets "
+    "are counted at their defaults; a cache that is never given back would explain it, but is not stated",
 }
-"""Why a figure or a verdict disagrees with what is said."""
+"""Why a verdict or a figure disagrees with what is reported."""
 
 LEFT_OUT: Mapping[str, str] = {
-    "agilerl-olmoe-1b-7b, two rows": "adapters of attention alone in a mixture of experts: not described yet",
-    "agilerl-gemma-4-e2b, two rows": "the model is not in the catalogue",
-    "openrlhf-readme-ppo-34b-8x80": "the model is not in the catalogue",
-    "openrlhf-392": "which model of 16 billion parameters is not stated",
-    "openrlhf-171-host": "neither devices nor lengths are stated",
-    "trl-5200": "neither the device, nor the batch, nor the kind of figure is stated",
-    "trl-3678": "neither batch nor device is stated",
-    "lf-544-lora": "the model is not in the catalogue",
-    "lf-5273": "PPO of LLaMA-Factory has no preset: not described yet",
-    "ColossalChat, 32 rows": "counted once, in its own table",
+    "ColossalChat, 32 rows": "one source, which is compared row by row: see ColossalChat",
+    "AgileRL, two rows of OLMoE": "adapters of attention alone in a mixture of experts: not described yet",
+    "AgileRL, two rows of Gemma-4-E2B": "the model is not in the catalogue",
+    "openrlhf-readme-ppo-34b-8x80, openrlhf-384, lf-544-lora": "models that are not in the catalogue",
+    "openrlhf-392, trl-5200": "the devices are not stated",
+    "openrlhf-171-host": "how many ranks share the host is not stated",
+    "trl-3678": "batch and lengths are not stated",
+    "lf-5273": "LLaMA-Factory's PPO, with a value head beside the logits, is not described here",
 }
-"""Reports that are not predicted here, each with the reason."""
+"""Reports that are not predicted, each with the reason."""
+
+OFFLOADED = {"offload_optimizer": 1}
 
 
-@attrs.frozen
-class Report:
-    """What somebody saw.
-
-    Attributes:
-        key: how people find it again.
-        source: who says so, where.
-        said: whether it ran, or ran out of memory, or what was measured.
-        data: the run, as plain data.
-        assumed: what is not stated, and what is taken instead.
-        measured: GiB, of what is measured.
-        figure: the total that is measured, as results name it.
-    """
-
-    key: str
-    source: str
-    said: Said
-    data: Mapping[str, Any]
-    assumed: str = ""
-    measured: float | None = None
-    figure: str = "device"
-
-    @property
-    def scenario(self) -> Scenario:
-        """The run."""
-        return scenario_of({"name": self.key, **self.data}, default_registry(), self.key)
+def of(preset: str, algorithm: str, model: str, devices: str, count: int, **more: Any) -> dict[str, Any]:
+    """Return a run on so many devices of one kind, one model for every role."""
+    others = dict.fromkeys(more.pop("models", ()), model)
+    return {
+        "preset": preset,
+        "algorithm": algorithm,
+        "models": {more.pop("role", "policy"): model, **others},
+        "accelerator": devices,
+        "layout": {"data": count},
+        **more,
+    }
 
 
-def reports() -> Iterator[Report]:
+def sizes(micro: int, tokens: int, prompt: int = 0, rollouts: int = 0) -> dict[str, int]:
+    """Return a batch; with rollouts, as long as a row."""
+    found = {"micro_batch": micro, "sequence_tokens": tokens, "prompt_tokens": prompt}
+    return found | ({"rollout_sequences": rollouts, "rollout_tokens": tokens} if rollouts else {})
+
+
+def reports() -> Iterator[Published]:
     """Yield all of them."""
     yield from _agilerl()
     yield from _openrlhf()
@@ -88,7 +62,7 @@ def reports() -> Iterator[Report]:
     yield from _llama_factory()
 
 
-def _agilerl() -> Iterator[Report]:
+def _agilerl() -> Iterator[Published]:
     """AgileRL's device peaks of an update, while vLLM sleeps in the trainer's process."""
     a100, l4 = "A100-SXM4-40GB", "L4-24GB"
     for model, device, tokens, micro, group, rank, quantised, share, gib in (
@@ -111,10 +85,10 @@ def _agilerl() -> Iterator[Report]:
         ("Qwen2.5-7B", a100, 4096, 8, 4, 8, False, 0.55, 25.96),
     ):
         bits = "-nf4" if quantised else ""
-        yield Report(
+        yield Published(
             f"agilerl-{model}-{device.split('-')[0]}-s{tokens}-mb{micro}-g{group}-r{rank}{bits}".lower(),
             "AgileRL 0151c660, tools/memory_profiling/fixtures",
-            "measured",
+            True,
             {
                 "algorithm": "GRPO-No-KL",
                 "models": {"policy": model},
@@ -142,334 +116,314 @@ def _agilerl() -> Iterator[Report]:
                     "rollout_sequences": group,
                 },
             },
-            "TRL's chunked head for AgileRL's; 32-bit adapters, as PEFT makes them; a micro-batch is at most a group",
-            gib,
-            "update:device",
+            measured={"update:device": gib},
+            assumed="TRL's chunked head; adapters in 32 bits, as PEFT's; a micro-batch is at most a group",
         )
 
 
-def _ray(model: str, devices: Mapping[str, int], **more: Any) -> dict[str, Any]:
-    """Return a run of OpenRLHF's whose models have devices of their own."""
-    actor, *others = devices
-    apart = {role: {"process": role, "pool": role} for role in others}
-    return {
-        "preset": "openrlhf",
-        "models": {role: model for role in devices if role not in ("reference", "generator")},
-        "layout": {"data": devices[actor]},
-        "layouts": {role: {"tensor" if role == "generator" else "data": devices[role]} for role in others},
-        "places": apart,
-        **more,
-    }
-
-
-def _openrlhf() -> Iterator[Report]:
-    separate = {"policy": 4, "critic": 2, "reward": 1, "reference": 1}
-    for model, micro in (("Llama-2-7B", 8), ("Llama-2-13B", 4)):
-        yield Report(
-            f"openrlhf-readme-ppo-{model.split('-')[-1].lower()}-8x80",
-            "OpenRLHF b0604ce5, README: throughput of PPO",
-            "runs",
-            _ray(
+def _openrlhf() -> Iterator[Published]:
+    readme, tracker = "OpenRLHF, README", "OpenRLHF, issue"
+    roles = ("critic", "reward", "reference")
+    for key, model, micro in (("7b", "Llama-2-7B", 8), ("13b", "Llama-2-13B", 4)):
+        yield Published(
+            f"openrlhf-readme-ppo-{key}-8x80",
+            readme,
+            True,
+            of(
+                "openrlhf",
+                "PPO",
                 model,
-                separate,
-                algorithm="PPO",
-                accelerator="A100-SXM4-80GB",
-                components={"engine": "zero-2", "recompute": "full", "rollout": "transformers-cache"},
-                givens={"policy.offload_optimizer": 1, "critic.offload_optimizer": 1},
-                batch={"micro_batch": micro, "rollout_sequences": 2 * micro},
-            ),
-            "gradients in 16 bits; every answer is of the greatest length",
-        )
-    together = {"engine": "zero-2", "recompute": "full", "rollout": "transformers-cache"}
-    for key, model, devices, micro, rollout, offloaded in (
-        ("openrlhf-519", "Llama-3-8B", (8, "H100-SXM5-80GB"), 2, 4, 1),
-        ("openrlhf-277", "Llama-2-13B", (4, "A800-SXM4-80GB"), 1, 4, 0),
-    ):
-        yield Report(
-            key,
-            f"OpenRLHF issue {key[9:]}",
-            "fails",
-            {
-                "preset": "openrlhf",
-                "algorithm": "PPO",
-                "models": dict.fromkeys(("policy", "critic", "reward"), model),
-                "accelerator": devices[1],
-                "layout": {"data": devices[0]},
-                "components": together,
-                "givens": {"policy.offload_optimizer": offloaded, "critic.offload_optimizer": offloaded},
-                "batch": {"micro_batch": micro, "rollout_sequences": rollout},
-            },
-            "neither reward nor reference is on the host"
-            + ("; Llama-2-13B for CodeLlama-13B, of the same widths" if offloaded == 0 else ""),
-        )
-    for key, said, model, devices, device, engine, micro, prompt, answer, assumed in (
-        ("851-zero2", "fails", "Llama-3-70B", (16, 16, 8), "H100-SXM5-80GB", "zero-2", 1, 1024, 1024,
-         "Llama-3-70B, 16 devices for the policy, a batch of 1: none of them decides it"),
-        ("887", "fails", "Qwen2.5-7B", (3, 18, 1), "H100-SXM5-80GB", "zero-3", 1, 1024, 36864,
-         "Qwen2.5-7B; weights are recomputed"),
-        ("908-mb1", "runs", "Qwen2.5-7B", (8, 4, 4), "H20-96GB", "zero-3", 1, 13024, 13024, "lengths as configured"),
-        ("908-mb2", "fails", "Qwen2.5-7B", (8, 4, 4), "H20-96GB", "zero-3", 2, 13024, 13024, "lengths as configured"),
-        ("901", "fails", "Qwen2.5-7B", (2, 2, 1), "RTX-6000-Ada-48GB", "zero-2", 2, 1024, 1024,
-         "answers of 1,024 tokens; the optimizer is on the device; one device for vLLM"),
-    ):  # fmt: skip
-        yield Report(
-            f"openrlhf-{key}",
-            f"OpenRLHF issue {key[:3]}",
-            said,
-            _ray(
-                model,
-                dict(zip(("policy", "reference", "generator"), devices, strict=True)),
-                algorithm="GRPO",
-                accelerator=device,
-                components={"engine": engine, "recompute": "full"},
-                batch={
-                    "micro_batch": micro,
-                    "prompt_tokens": prompt,
-                    "sequence_tokens": prompt + answer,
-                    "rollout_tokens": prompt + answer,
-                    "rollout_sequences": 64,
+                "A100-SXM4-80GB",
+                4,
+                models=("critic", "reward"),
+                components={
+                    "engine": "zero-2",
+                    "recompute": "full",
+                    "rollout": "transformers-cache",
+                    "reference.engine": "single-device",
+                    "reward.engine": "single-device",
                 },
+                givens={"policy.offload_optimizer": 1, "critic.offload_optimizer": 1},
+                layouts={"critic": {"data": 2}, "reward": {"data": 1}, "reference": {"data": 1}},
+                places={role: {"process": role, "pool": role} for role in roles},
+                batch=sizes(micro, 2048, 1024, 2 * micro),
             ),
-            assumed,
+            "as configured; real ones are shorter",
         )
-    yield Report(
+    yield Published(
+        "openrlhf-519",
+        f"{tracker} 519",
+        False,
+        of(
+            "openrlhf",
+            "PPO",
+            "Llama-3-8B",
+            "H100-SXM5-80GB",
+            8,
+            models=("critic", "reward"),
+            components={"engine": "zero-2", "recompute": "full", "rollout": "transformers-cache"},
+            givens={"policy.offload_optimizer": 1, "critic.offload_optimizer": 1},
+            batch=sizes(2, 2048, 1024, 4),
+        ),
+    )
+    yield Published(
+        "openrlhf-851-zero2",
+        f"{tracker} 851",
+        False,
+        of(
+            "openrlhf",
+            "GRPO-No-KL",
+            "Llama-3-70B",
+            "H100-SXM5-80GB",
+            40,
+            components={"engine": "zero-2", "recompute": "full", "rollout": "none"},
+            batch=sizes(1, 2048, 1024),
+        ),
+        assumed="devices of 80 GB, lengths",
+    )
+    long = {"components": {"engine": "zero-3", "recompute": "full", "rollout": "none"}}
+    yield Published(
+        "openrlhf-887",
+        f"{tracker} 887",
+        False,
+        of("openrlhf", "GRPO-No-KL", "Qwen2.5-7B", "H100-SXM5-80GB", 3, batch=sizes(1, 37888, 1024), **long),
+        assumed="recomputation; the reference is elsewhere",
+    )
+    for micro, runs in ((1, True), (2, False)):
+        yield Published(
+            f"openrlhf-908-mb{micro}",
+            f"{tracker} 908",
+            runs,
+            of("openrlhf", "GRPO-No-KL", "Qwen2.5-7B", "H20-96GB", 8, batch=sizes(micro, 26048, 13024), **long),
+            "as configured; real ones are not stated",
+            assumed="the reference is elsewhere",
+        )
+    yield Published(
+        "openrlhf-901",
+        f"{tracker} 901",
+        False,
+        of(
+            "openrlhf",
+            "GRPO-No-KL",
+            "Qwen2.5-7B",
+            "RTX-6000-Ada-48GB",
+            2,
+            components={"engine": "zero-2", "recompute": "full", "rollout": "none"},
+            batch=sizes(2, 1025, 1024),
+        ),
+        assumed="recomputation; the reference is elsewhere",
+    )
+    yield Published(
+        "openrlhf-277",
+        f"{tracker} 277",
+        False,
+        of(
+            "openrlhf",
+            "PPO",
+            "Llama-2-13B",
+            "A800-SXM4-80GB",
+            4,
+            models=("critic", "reward"),
+            components={"engine": "zero-2", "recompute": "full", "rollout": "transformers-cache"},
+            batch=sizes(1, 2048, 1024, 4),
+        ),
+        assumed="Llama-2-13B for CodeLlama-13B, of the same shape",
+    )
+    yield Published(
         "openrlhf-698",
-        "OpenRLHF issue 698",
-        "fails",
-        {
-            "preset": "openrlhf",
-            "algorithm": "SFT",
-            "models": {"policy": "Llama-3-8B"},
-            "accelerator": "A100-SXM4-80GB",
-            "components": {"engine": "zero-2", "recompute": "full"},
-            "batch": {"micro_batch": 1, "sequence_tokens": 128},
-        },
-        "gradients in 16 bits",
-    )
-    yield Report(
-        "openrlhf-384",
-        "OpenRLHF issue 384",
-        "fails",
-        {
-            "preset": "openrlhf",
-            "algorithm": "DPO",
-            "models": {"policy": "GLM-4-9B-0414"},
-            "accelerator": "A100-SXM4-80GB",
-            "layout": {"data": 8},
-            "components": {"engine": "zero-3", "recompute": "full", "attention": "eager"},
-            "batch": {"micro_batch": 1, "sequence_tokens": 2048},
-        },
-        "GLM-4-9B of 0414, of the same widths, for GLM-4-9B-chat; eager attention",
+        f"{tracker} 698",
+        False,
+        of(
+            "openrlhf",
+            "SFT",
+            "Llama-3-8B",
+            "A100-SXM4-80GB",
+            1,
+            components={"engine": "zero-2", "recompute": "full"},
+            batch=sizes(1, 128),
+        ),
     )
 
 
-def _trl() -> Iterator[Report]:
-    handbook = {
-        "preset": "trl-0.19",
-        "algorithm": "DPO",
-        "models": {"policy": "Mistral-7B-v0.1"},
-        "layout": {"data": 8},
-        "batch": {"micro_batch": 8, "sequence_tokens": 1024, "prompt_tokens": 512},
-    }
-    sharded = {"engine": "zero-3", "recompute": "full"}
-    yield Report(
-        "notus-dpo-7b-8xa100-40",
-        "argilla-io/notus 5cd49123, v1/LOGBOOK",
-        "runs",
-        {
-            **handbook,
-            "accelerator": "A100-SXM4-40GB",
-            "components": {**sharded, "attention": "flash", "loss": "naive-fp32"},
-            "givens": {"policy.offload_optimizer": 1, "policy.offload_param": 1},
-        },
-        "AdamW, on the host, for RMSprop",
-    )
-    yield Report(
-        "handbook-dpo-7b-8xa100-80",
-        "argilla-io/notus 5cd49123, v1/fine-tune/configs/dpo/full",
-        "runs",
-        {
-            **handbook,
-            "accelerator": "A100-SXM4-80GB",
-            "components": {**sharded, "attention": "eager", "loss": "naive-fp32"},
-        },
-        "AdamW for RMSprop, which has one moment less",
-    )
-    yield Report(
+def _trl() -> Iterator[Published]:
+    handbook, tracker = "huggingface/alignment-handbook and what was made with it", "TRL, issue"
+    alone = {"engine": "single-device", "precision": "fp32", "recompute": "none"}
+    for key, devices, attention, offloads in (
+        ("notus-dpo-7b-8xa100-40", "A100-SXM4-40GB", "flash", {"offload_optimizer": 1, "offload_param": 1}),
+        ("handbook-dpo-7b-8xa100-80", "A100-SXM4-80GB", "eager", {}),
+    ):
+        yield Published(
+            key,
+            handbook,
+            True,
+            of(
+                "trl-0.19",
+                "DPO",
+                "Mistral-7B-v0.1",
+                devices,
+                8,
+                components={
+                    "engine": "zero-3",
+                    "recompute": "full",
+                    "loss": "naive-fp32",
+                    "attention": attention,
+                    "optimizer": "adamw-loop",
+                },
+                givens={f"policy.{name}": value for name, value in offloads.items()},
+                batch=sizes(8, 1024, 512),
+            ),
+            assumed="Adam's moments, where RMSprop has one",
+        )
+    yield Published(
         "trl-nb-grpo-qlora-7b-t4",
-        "TRL, examples/notebooks/grpo_trl_lora_qlora",
-        "measured",
-        {
-            "preset": "trl-1",
-            "algorithm": "GRPO-No-KL",
-            "models": {"policy": "Qwen2-7B"},
-            "accelerator": "T4-16GB",
-            "components": {
+        "TRL, examples/notebooks",
+        True,
+        of(
+            "trl-1.16",
+            "GRPO-No-KL",
+            "Qwen2-7B",
+            "T4-16GB",
+            1,
+            components={
                 "engine": "single-device",
-                "precision": "autocast-bf16",
                 "adapter": "qlora",
+                "precision": "autocast-bf16",
                 "optimizer": "paged-adamw-8bit",
                 "loss": "liger-0.6.4-grpo",
             },
-            "givens": {"lora_rank": 32, "double_quantised": 1},
-            "batch": {
-                "micro_batch": 8,
-                "prompt_tokens": 128,
-                "sequence_tokens": 384,
-                "rollout_tokens": 384,
-                "rollout_sequences": 8,
-            },
-        },
-        "prompts of 128 tokens; bf16 for fp16, of the same width",
-        8.832,
-        "reserved",
+            givens={"lora_rank": 32},
+            batch=sizes(8, 512, 256, 8),
+        ),
+        measured={"reserved": 8.832e9 / 2**30},
+        assumed="prompts of 256 tokens; 16 bits are bf16's, where it has fp16's",
     )
-    yield Report(
+    yield Published(
         "trl-3168",
-        "TRL issue 3168",
-        "fails",
-        {
-            "preset": "trl-0.19",
-            "algorithm": "DPO",
-            "models": {"policy": "Qwen2.5-0.5B"},
-            "accelerator": "A100-SXM4-80GB",
-            "components": {"engine": "single-device", "precision": "fp32", "recompute": "none"},
-            "batch": {"micro_batch": 8, "sequence_tokens": 1024, "prompt_tokens": 512},
-        },
-        "every pair is of the greatest length",
+        f"{tracker} 3168",
+        False,
+        of("trl-0.19", "DPO", "Qwen2.5-0.5B", "A100-SXM4-40GB", 1, components=alone, batch=sizes(8, 1024, 512)),
+        assumed="a device of 40 GB",
     )
-    yield Report(
+    yield Published(
         "trl-4585",
-        "TRL issue 4585",
-        "fails",
-        {
-            "preset": "trl-1",
-            "algorithm": "GRPO-No-KL",
-            "models": {"policy": "Qwen3-0.6B"},
-            "accelerator": "A10G-24GB",
-            "layout": {"data": 8},
-            "layouts": {"generator": {"data": 8}},
-            "places": {"generator": {"process": "trainer"}},
-            "components": {"engine": "zero-3", "loss": "trl-grpo", "rollout": "vllm"},
-            "batch": {
-                "micro_batch": 1,
-                "prompt_tokens": 512,
-                "sequence_tokens": 20480,
-                "rollout_tokens": 20480,
-                "rollout_sequences": 32,
-            },
-        },
-        "the loss of the time, trl-grpo; prompts of 512 tokens of the 20,480",
+        f"{tracker} 4585",
+        False,
+        of(
+            "trl-0.19",
+            "GRPO-No-KL",
+            "Qwen3-0.6B",
+            "A10G-24GB",
+            8,
+            components={"engine": "zero-3", "recompute": "full", "rollout": "vllm", "weight_sync": "one-by-one"},
+            givens={"generator.gpu_memory_utilization": 0.3},
+            places={"generator": {"process": "trainer"}},
+            batch=sizes(1, 20480, 512, 4),
+        ),
+        assumed="prompts of 512 tokens among them",
     )
-    yield Report(
+    yield Published(
         "trl-2719",
-        "TRL issue 2719",
-        "fails",
-        {
-            "preset": "trl-0.19",
-            "algorithm": "TRL-PPO",
-            "models": dict.fromkeys(("policy", "critic", "reward"), "Qwen2.5-7B"),
-            "accelerator": "A100-SXM4-80GB",
-            "components": {"engine": "single-device", "precision": "fp32", "recompute": "none"},
-            "batch": {
-                "micro_batch": 1,
-                "prompt_tokens": 512,
-                "sequence_tokens": 565,
-                "rollout_tokens": 565,
-                "rollout_sequences": 1,
-            },
-        },
-        "short prompts and answers: four copies of the weights do not fit by themselves",
+        f"{tracker} 2719",
+        False,
+        of(
+            "trl-0.19",
+            "TRL-PPO",
+            "Qwen2.5-7B",
+            "A100-SXM4-80GB",
+            1,
+            models=("critic", "reward"),
+            components=alone,
+            batch=sizes(1, 565, 512, 1),
+        ),
+        assumed="lengths",
     )
-    yield Report(
+    yield Published(
         "trl-1024",
-        "TRL issue 1024",
-        "fails",
-        {
-            "preset": "trl-0.19",
-            "algorithm": "DPO",
-            "models": {"policy": "Mistral-7B-v0.1"},
-            "accelerator": "H100-SXM5-80GB",
-            "components": {"engine": "single-device", "precision": "fp32", "recompute": "full"},
-            "batch": {"micro_batch": 4, "sequence_tokens": 4096, "prompt_tokens": 512},
-        },
-        "a batch of 4 pairs, recomputed",
+        f"{tracker} 1024",
+        False,
+        of(
+            "trl-0.19",
+            "DPO",
+            "Mistral-7B-v0.1",
+            "H100-SXM5-80GB",
+            1,
+            components={**alone, "loss": "naive-fp32"},
+            batch=sizes(4, 4096, 512),
+        ),
     )
-    yield Report(
+    yield Published(
         "trl-3218",
-        "TRL issue 3218",
-        "fails",
-        {
-            "preset": "trl-0.19",
-            "algorithm": "RM",
-            "models": {"reward": "Llama-3-70B"},
-            "accelerator": "H20-96GB",
-            "layout": {"data": 8},
-            "components": {"engine": "fsdp1-cpu-offload", "recompute": "none", "optimizer": "sgd"},
-            "batch": {"micro_batch": 1, "sequence_tokens": 1024},
-        },
-        "H20 for an H100 of 96 GB, whose memory is as large; pairs of the greatest length",
+        f"{tracker} 3218",
+        False,
+        of(
+            "trl-0.19",
+            "RM",
+            "Llama-3-70B",
+            "H100-SXM5-80GB",
+            8,
+            role="reward",
+            components={"engine": "fsdp1-cpu-offload", "recompute": "none", "optimizer": "sgd"},
+            batch=sizes(1, 1024),
+        ),
     )
-    for model, said, gib in (
-        ("Qwen3-0.6B", "measured", 48.12),
-        ("Qwen3-1.7B", "measured", 76.32),
-        ("Qwen3-4B", "fails", None),
+    for key, model, runs, measured in (
+        ("0.6b", "Qwen3-0.6B", True, 48.12),
+        ("1.7b", "Qwen3-1.7B", True, 76.32),
+        ("4b", "Qwen3-4B", False, None),
     ):
-        yield Report(
-            f"trl-3456-{model[6:].lower()}",
-            "TRL issue 3456",
-            said,
-            {
-                "preset": "trl-0.19",
-                "algorithm": "GRPO",
-                "models": {"policy": model},
-                "accelerator": "A100-SXM4-80GB",
-                "components": {"engine": "single-device", "precision": "autocast-fp32", "recompute": "none"},
-                "batch": {
-                    "micro_batch": 4,
-                    "prompt_tokens": 2048,
-                    "sequence_tokens": 3072,
-                    "rollout_tokens": 3072,
-                    "rollout_sequences": 4,
-                },
-            },
-            "weights in 32 bits under autocast, no recomputation; lengths as configured",
-            gib,
+        yield Published(
+            f"trl-3456-{key}",
+            f"{tracker} 3456",
+            runs,
+            of(
+                "trl-0.19",
+                "GRPO-No-KL",
+                model,
+                "A100-SXM4-80GB",
+                1,
+                components=alone,
+                batch=sizes(4, 3072, 2048, 4),
+            ),
+            measured={"device": measured} if measured else {},
+            assumed="32 bits, the default; as many generations as the batch",
         )
 
 
-def _llama_factory() -> Iterator[Report]:
-    yield Report(
+def _llama_factory() -> Iterator[Published]:
+    tracker = "LLaMA-Factory, issue"
+    yield Published(
         "lf-7938",
-        "LLaMA-Factory issue 7938",
-        "fails",
-        {
-            "preset": "llama-factory",
-            "algorithm": "DPO",
-            "models": {"policy": "Qwen2.5-7B"},
-            "accelerator": "A100-SXM4-80GB",
-            "layout": {"data": 64},
-            "components": {"engine": "zero-3", "attention": "flash"},
-            "givens": {"lora_rank": 32, "policy.offload_optimizer": 1, "policy.offload_param": 1},
-            "batch": {"micro_batch": 1, "sequence_tokens": 32768, "prompt_tokens": 16384},
-        },
-        "pairs of the greatest length; the loss of its preset, as logits are asked for; checkpoints on the device",
+        f"{tracker} 7938",
+        False,
+        of(
+            "llama-factory",
+            "DPO",
+            "Qwen2.5-7B",
+            "A100-SXM4-80GB",
+            64,
+            components={"engine": "zero-3", "attention": "flash"},
+            givens={"lora_rank": 32, **OFFLOADED},
+            batch=sizes(1, 32768),
+        ),
     )
-    for key, said, offloaded, gib in (("z3", "fails", 0, None), ("z3off", "measured", 1, 13.0)):
-        yield Report(
-            f"lf-5977-{key}",
-            "LLaMA-Factory issue 5977",
-            said,
-            {
-                "preset": "llama-factory",
-                "algorithm": "SFT",
-                "models": {"policy": "Llama-3-8B"},
-                "accelerator": "RTX-3090-24GB",
-                "layout": {"data": 8},
-                "components": {"engine": "zero-3", "adapter": "full", "precision": "bf16-master"},
-                "givens": {"policy.offload_optimizer": offloaded, "policy.offload_param": offloaded},
-                "batch": {"micro_batch": 1, "sequence_tokens": 1024},
-            },
-            "bf16 for fp16, of the same width; answers of the greatest length",
-            gib,
+    for key, runs, offloads, measured in (
+        ("lf-5977-z3", False, {}, {}),
+        ("lf-5977-z3off", True, {"offload_optimizer": 1, "offload_param": 1}, {"device": 13.0}),
+    ):
+        yield Published(
+            key,
+            f"{tracker} 5977",
+            runs,
+            of(
+                "llama-factory",
+                "SFT",
+                "Llama-3-8B",
+                "RTX-3090-24GB",
+                8,
+                components={"engine": "zero-3", "adapter": "full"},
+                givens=offloads,
+                batch={**sizes(1, 1024), "accumulation_steps": 2},
+            ),
+            measured=measured,
+            assumed="16 bits are bf16's, where it has fp16's",
         )

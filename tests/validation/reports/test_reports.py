@@ -1,4 +1,4 @@
-"""Public reports: figures are inside the range, outcomes are not denied, but for rows with a cause."""
+"""Public reports: what ran is not told to fail and the other way round, and what was measured is in the range."""
 
 from __future__ import annotations
 
@@ -7,31 +7,32 @@ from runpy import run_path
 
 import pytest
 
+from published_runs import CLOSE
+
 FOUND = run_path(str(Path(__file__).with_name("runs.py")))
 REPORTS = {report.key: report for report in FOUND["reports"]()}
 CAUSES = FOUND["CAUSES"]
-DENIED = {"runs": "does not fit", "fails": "fits"}
 
 
-def agrees(report):
+def beyond(report):
+    """Return the measured figures that are not in their range."""
     result = report.scenario.result
-    if report.said == "measured":
-        low, _, high = (end / 2**30 for end in result.ends(report.figure))
-        return low <= report.measured <= high
-    return result.verdict.status != DENIED[report.said]
+    ends = {figure: result.ends(figure) for figure in report.measured}
+    return [f for f, gib in report.measured.items() if not ends[f][0] <= gib * 2**30 <= ends[f][2]]
 
 
 @pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
-def test_said_and_told(report):
-    assert agrees(report) == (report.key not in CAUSES)
+def test_reported_and_told(report):
+    assert (report.disagrees or beyond(report) != []) == (report.key in CAUSES)
 
 
-def test_every_row_is_counted_once():
-    assert len(REPORTS) == 42
-    assert set(CAUSES) <= set(REPORTS)
-    assert set(FOUND["LEFT_OUT"]).isdisjoint(REPORTS)
+def test_few_are_close_calls():
+    assert sum(report.told == CLOSE for report in REPORTS.values()) <= len(REPORTS) / 4
 
 
-def test_few_outcomes_are_close_calls():
-    told = [r.scenario.result.verdict.status for r in REPORTS.values() if r.said != "measured"]
-    assert told.count("close call") <= len(told) / 4
+def test_an_optimizer_that_made_no_step_was_nearly_as_measured():
+    """OpenRLHF's issue 698 saw 61 GiB after backward, before Adam's moments were made."""
+    result = REPORTS["openrlhf-698"].scenario.result
+    moments = result.value("policy.held_optimizer_state")
+    after = result.value("update:policy/backward_end.allocated") - moments
+    assert after / 2**30 == pytest.approx(61, rel=0.02)

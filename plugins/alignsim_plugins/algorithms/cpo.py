@@ -1,10 +1,8 @@
-"""Preference algorithms without a reference: ORPO, CPO and SimPO are training alone, of pairs."""
+"""CPO: training alone, of pairs, without a reference."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-import attrs
 
 from alignsim import Algorithm, Given, hookimpl
 from alignsim_plugins.losses.slot import PAIRS
@@ -26,22 +24,9 @@ CPO = Algorithm(
     needs={"policy.loss": PAIRS},
     source=f"Xu et al. 2024 (CPO), eq. 4: with a negative log-likelihood of the chosen; {TRL}",
 )
-ORPO = attrs.evolve(
-    CPO,
-    name="ORPO",
-    source="Hong et al. 2024, eq. 6: the table is CPO's, with a negative log-likelihood of the chosen; TRL: "
-    "orpo_trainer.py, concatenated_forward",
-)
-SIMPO = attrs.evolve(
-    CPO,
-    name="SimPO",
-    source=f"Meng et al. 2024, eq. 6: the table is CPO's; no negative log-likelihood; {TRL} with loss_type=simpo",
-)
 
 
 @hookimpl
 def alignsim_algorithms() -> Iterator[Algorithm]:
-    """Offer CPO, ORPO and SimPO."""
+    """Offer CPO."""
     yield CPO
-    yield ORPO
-    yield SIMPO

@@ -1,4 +1,4 @@
-"""PPO with fewer models: values from the policy's own backbone, or rewards from elsewhere."""
+"""PPO without a reward model: rewards come from a function or a server."""
 
 from __future__ import annotations
 
@@ -8,13 +8,6 @@ from alignsim import Algorithm, hookimpl
 from alignsim_plugins.algorithms.events import without
 from alignsim_plugins.algorithms.ppo import PPO
 
-PPO_SHARED_BACKBONE = without(
-    PPO,
-    "critic",
-    name="PPO-Shared-Backbone",
-    source="Ziegler et al. 2019, section 2.2; LLaMA-Factory: train/ppo, AutoModelForCausalLMWithValueHead: the value "
-    "head is one more row of the policy's head, nothing beside a matrix",
-)
 PPO_REWARD_ELSEWHERE = without(
     PPO,
     "reward",
@@ -25,6 +18,5 @@ PPO_REWARD_ELSEWHERE = without(
 
 @hookimpl
 def alignsim_algorithms() -> Iterator[Algorithm]:
-    """Offer PPO with a shared backbone, and with rewards from elsewhere."""
-    yield PPO_SHARED_BACKBONE
+    """Offer PPO with rewards from elsewhere."""
     yield PPO_REWARD_ELSEWHERE
