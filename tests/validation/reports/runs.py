@@ -7,7 +7,10 @@ from typing import Any
 
 from published_runs import Published
 
-SHORTER = "prompts have at most 2,048 tokens, and a batch is as long as its longest; real ones are not stated"
+SHORTER = (
+    "neither precision nor lengths are stated: under autocast, or with prompts that are shorter than 2,048, "
+    "it would be inside"
+)
 CAUSES: Mapping[str, str] = {
     "agilerl-qwen2.5-0.5b-a100-s4096-mb8-g16-r64-nf4": (
         "0.02 GiB above the range; unknown. With weights that are not quantised in 32 bits, as PEFT's preparation "
