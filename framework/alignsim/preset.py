@@ -112,7 +112,7 @@ class Preset:
         only: by slot, the fillings that it knows for all roles; any, for a slot that is not named.
         source: where it was read.
         about: what is assumed, for people: a few sentences.
-        asks: what has no default that could be known, and has to be said; one line each.
+        asks: what has no default that could be known, and has to be said: names and a colon, then words; a line each.
         left_out: what of the framework is not counted, one line each.
 
     Raises:

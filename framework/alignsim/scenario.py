@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from os import PathLike
@@ -252,13 +253,15 @@ class Scenario(Question):
         resting_on_it = (name for name in resources if self.resource in {r.name for r in resting(resources, name)})
         return (self.resource, *(name for name in resting_on_it if name != self.resource and name in self.graph.nodes))
 
-    @property
-    def hints(self) -> tuple[str, ...]:
-        """What its preset leaves to be said."""
-        return (
-            tuple(f"preset {self.preset.name} leaves to be said: {line}" for line in self.preset.asks)
-            if self.preset
-            else ()
+    def hints(self, problems: Iterable[Problem]) -> tuple[str, ...]:
+        """Return what its preset leaves to be said of what problems name."""
+        if self.preset is None:
+            return ()
+        named = {word for problem in problems for word in re.findall(r"\w+", f"{problem.field} {problem.message}")}
+        return tuple(
+            f"preset {self.preset.name} leaves to be said: {line}"
+            for line in self.preset.asks
+            if named.intersection(name.strip().rpartition(".")[2] for name in line.partition(":")[0].split(","))
         )
 
     @property

@@ -45,7 +45,7 @@ AGILERL = Preset(
     asks=(
         "loss: log-probabilities of a fused, chunked head; liger-0.6.4-grpo and trl-fused come nearest",
         "places: the generator is in the trainer's process: places: {generator: {process: trainer}}",
-        "micro_batch, at most the size of a group, sequence_tokens, prompt_tokens and rollout_tokens",
+        "micro_batch, sequence_tokens, prompt_tokens, rollout_tokens: a micro-batch is at most a group",
     ),
     left_out=("adapters of the reference beside the policy's",),
 )
