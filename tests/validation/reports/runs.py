@@ -12,10 +12,6 @@ SHORTER = (
     "it would be inside"
 )
 CAUSES: Mapping[str, str] = {
-    "agilerl-qwen2.5-0.5b-a100-s4096-mb8-g16-r64-nf4": (
-        "0.02 GiB above the range; unknown. With weights that are not quantised in 32 bits, as PEFT's preparation "
-        "has them, it would be inside; whether AgileRL prepares them is not stated"
-    ),
     "trl-3456-0.6b": SHORTER,
     "trl-3456-1.7b": SHORTER,
     "lf-5977-z3off": "unknown: 13 GB are shown where 6 to 8 are predicted. DeepSpeed's live parameters and its buckets "
@@ -25,8 +21,7 @@ CAUSES: Mapping[str, str] = {
 
 LEFT_OUT: Mapping[str, str] = {
     "ColossalChat, 32 rows": "one source, which is compared row by row: see ColossalChat",
-    "AgileRL, two rows of OLMoE": "adapters of attention alone in a mixture of experts: not described yet",
-    "AgileRL, two rows of Gemma-4-E2B": "the model is not in the catalogue",
+    "AgileRL, 21 rows": "one source, which is compared row by row: see tests/validation/agilerl",
     "openrlhf-readme-ppo-34b-8x80, openrlhf-384, lf-544-lora": "models that are not in the catalogue",
     "openrlhf-392, trl-5200": "the devices are not stated",
     "openrlhf-171-host": "how many ranks share the host is not stated",
@@ -59,69 +54,9 @@ def sizes(micro: int, tokens: int, prompt: int = 0, rollouts: int = 0) -> dict[s
 
 def reports() -> Iterator[Published]:
     """Yield all of them."""
-    yield from _agilerl()
     yield from _openrlhf()
     yield from _trl()
     yield from _llama_factory()
-
-
-def _agilerl() -> Iterator[Published]:
-    """AgileRL's device peaks of an update, while vLLM sleeps in the trainer's process."""
-    a100, l4 = "A100-SXM4-40GB", "L4-24GB"
-    for model, device, tokens, micro, group, rank, quantised, share, gib in (
-        ("Qwen2.5-0.5B", a100, 512, 1, 4, 8, False, 0.2, 2.67),
-        ("Qwen2.5-0.5B", a100, 4096, 8, 16, 64, False, 0.2, 7.46),
-        ("Qwen2.5-0.5B", a100, 512, 1, 4, 8, True, 0.2, 2.58),
-        ("Qwen2.5-0.5B", a100, 4096, 8, 16, 64, True, 0.2, 9.2),
-        ("Qwen2.5-1.5B", a100, 512, 1, 4, 8, False, 0.2, 4.91),
-        ("Qwen2.5-1.5B", a100, 4096, 8, 16, 64, False, 0.308, 14.58),
-        ("Qwen2.5-1.5B", l4, 512, 1, 4, 8, False, 0.45, 4.6),
-        ("Qwen2.5-1.5B", l4, 4096, 8, 4, 64, False, 0.45, 9.47),
-        ("SmolLM2-1.7B", l4, 512, 1, 4, 8, False, 0.45, 4.68),
-        ("SmolLM2-1.7B", l4, 4096, 8, 16, 64, False, 0.45, 14.53),
-        ("Qwen2.5-3B", a100, 512, 1, 4, 8, False, 0.223, 8.07),
-        ("Qwen2.5-3B", a100, 4096, 1, 4, 8, False, 0.27, 9.21),
-        ("Qwen2.5-3B", a100, 4096, 8, 16, 64, False, 0.434, 22.37),
-        ("Qwen2.5-7B", a100, 512, 1, 4, 8, False, 0.55, 16.63),
-        ("Qwen2.5-7B", a100, 512, 1, 4, 64, False, 0.55, 19.91),
-        ("Qwen2.5-7B", a100, 4096, 1, 4, 8, False, 0.55, 18.53),
-        ("Qwen2.5-7B", a100, 4096, 8, 4, 8, False, 0.55, 25.96),
-    ):
-        bits = "-nf4" if quantised else ""
-        yield Published(
-            f"agilerl-{model}-{device.split('-')[0]}-s{tokens}-mb{micro}-g{group}-r{rank}{bits}".lower(),
-            "AgileRL 0151c660, tools/memory_profiling/fixtures",
-            True,
-            {
-                "algorithm": "GRPO-No-KL",
-                "models": {"policy": model},
-                "accelerator": device,
-                "places": {"generator": {"process": "trainer"}},
-                "components": {
-                    "engine": "single-device",
-                    "layers": "transformers",
-                    "precision": "autocast-bf16",
-                    "optimizer": "adamw-foreach",
-                    "adapter": "qlora" if quantised else "lora",
-                    "recompute": "full",
-                    "attention": "sdpa",
-                    "packing": "padded",
-                    "loss": "trl-fused",
-                    "rollout": "vllm-offloading",
-                    "weight_sync": "one-by-one",
-                },
-                "givens": {"lora_rank": rank, "generator.gpu_memory_utilization": share},
-                "batch": {
-                    "micro_batch": min(micro, group),
-                    "sequence_tokens": tokens,
-                    "prompt_tokens": tokens // 4,
-                    "rollout_tokens": tokens,
-                    "rollout_sequences": group,
-                },
-            },
-            measured={"update:device": gib},
-            assumed="TRL's chunked head; adapters in 32 bits, as PEFT's; a micro-batch is at most a group",
-        )
 
 
 def _openrlhf() -> Iterator[Published]:
