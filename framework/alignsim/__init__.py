@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from alignsim.registry import Registry, default_registry
     from alignsim.resource import Resource
     from alignsim.result import Result
-    from alignsim.scenario import Scenario, Scenarios
+    from alignsim.scenario import Scenario
+    from alignsim.scenarios import Scenarios
     from alignsim.schedule import after, always, at, resident, span, while_
     from alignsim.solver import Solver
     from alignsim.sweep import Sweep, grid
@@ -85,7 +86,7 @@ _HOME = {  # name -> the module that it is in; empty for a module
     "Resource": "resource",
     "Result": "result",
     "Scenario": "scenario",
-    "Scenarios": "scenario",
+    "Scenarios": "scenarios",
     "Slot": "component",
     "Solver": "solver",
     "Stored": "reader",

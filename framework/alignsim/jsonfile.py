@@ -135,7 +135,9 @@ def document(data: bytes, file: str, *, finite: bool = True) -> Document:
         message = "is not JSON that can be read: it has a whole number of thousands of digits"
         raise InvalidInput(Problem("", message, Origin(file))) from None
     found = Document(file, text, content)
-    problems = [Problem("", f"has {_short(name)} twice in one object", Origin(file)) for name in twice]
+    problems = list(_repeated(text, file)) if twice else []
+    if twice and not problems:  # in places too long to be told
+        problems = [Problem("", f"has {_short(name)} twice in one object", Origin(file)) for name in twice]
     strange = _strange(content) if finite else ()
     problems += [Problem(place, f"{value!r} is not a number", Origin(file)) for place, value in strange]
     if problems:
@@ -146,6 +148,14 @@ def document(data: bytes, file: str, *, finite: bool = True) -> Document:
 def read_json(path: str | Path) -> Any:
     """Return the content of a JSON file; raises as :func:`read_document` does."""
     return read_document(path).content
+
+
+def _repeated(text: str, file: str) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for place, mark in _marks(text):
+        if place in seen:
+            yield Problem(place, "is here twice", Origin(file, *mark))
+        seen.add(place)
 
 
 def _short(text: str) -> str:

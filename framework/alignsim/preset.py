@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from alignsim.batch import Batch
-from alignsim.component import NONE
+from alignsim.component import NONE, Component
 from alignsim.errors import InvalidInput, Problem, suggestion
 from alignsim.frozen import FrozenDict, frozen
 from alignsim.given import Inputs
@@ -70,6 +70,11 @@ class Choice:
         return all(filling(place, chosen) in names for place, names in self.where.items())
 
 
+def names_of(fillings: Mapping[str, Component]) -> dict[str, str]:
+    """Return the names of components by place."""
+    return {place: component.name for place, component in fillings.items()}
+
+
 def filling(place: str, chosen: Mapping[str, str]) -> str:
     """Return what is chosen at ``role.slot``, else for the slot, else ``none``.
 
@@ -107,7 +112,7 @@ class Preset:
         only: by slot, the fillings that it knows for all roles; any, for a slot that is not named.
         source: where it was read.
         about: what is assumed, for people: a few sentences.
-        asks: what has no default that could be known, and has to be said; one line each.
+        asks: what has no default that could be known, and has to be said: names and a colon, then words; a line each.
         left_out: what of the framework is not counted, one line each.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -59,8 +59,12 @@ class Question(ABC):
             check_refusals(graph)
             return graph
         except CompositionError as error:
-            notes = [Problem("", note) for note in self.warnings]
+            notes = [Problem("", note) for note in (*self.hints(error.problems), *self.warnings)]
             raise type(error)([*error.problems, *notes]) from None
+
+    def hints(self, problems: Iterable[Problem]) -> tuple[str, ...]:
+        """Return what else may be said of problems of its parts."""
+        return ()
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ import attrs
 from alignsim import agreement
 from alignsim.architecture import Architecture
 from alignsim.batch import Batch
-from alignsim.errors import AlignSimError, InvalidInput, PluginError, Problem, UnknownName
+from alignsim.errors import AlignSimError, InvalidInput, PluginError, Problem, UnknownName, suggestion
 from alignsim.fields import Fields, short
 from alignsim.given import given
 from alignsim.layout import Layout, Place
@@ -87,8 +87,10 @@ def _read(fields: Fields, registry: Registry) -> tuple[dict[str, Any], list[Prob
     problems = [Problem(fields.at(name), "is required") for name in NEEDED if name not in fields.data]
     found: dict[str, Any] = {}
     for name in fields.data:
+        if name not in known:
+            problems.append(Problem(fields.at(name), f"no such field; {suggestion(name, known)}"))
+            continue
         try:
-            fields.only(dict.fromkeys((*known, *(n for n in fields.data if n != name))))
             found[name] = _READ.get(name, Fields.text)(fields, name)
         except InvalidInput as error:
             problems += error.problems

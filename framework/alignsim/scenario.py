@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from os import PathLike
@@ -12,15 +13,16 @@ import attrs
 from alignsim.algorithm import Algorithm
 from alignsim.architecture import Architecture
 from alignsim.batch import Batch
+from alignsim.coherence import incoherent
 from alignsim.component import NONE, Component, Slot
-from alignsim.errors import InvalidInput, Problem, UnknownName, suggestion
+from alignsim.errors import InvalidInput, Problem, suggestion
 from alignsim.frozen import frozen
 from alignsim.given import Given, Inputs, described, stated
 from alignsim.hardware import Accelerator
 from alignsim.layout import Layout, Place
 from alignsim.lengths import Lengths
 from alignsim.parts import Parts
-from alignsim.preset import Defaults, Preset
+from alignsim.preset import Defaults, Preset, names_of
 from alignsim.question import Question
 from alignsim.registry import Registry, default_registry
 from alignsim.resource import resting
@@ -186,7 +188,7 @@ class Scenario(Question):
     def _defaults(self, chosen: Mapping[str, Component]) -> Defaults:
         if self.preset is None:
             return Defaults()
-        return self.preset.defaults(self.algorithm.name, _filled(chosen))
+        return self.preset.defaults(self.algorithm.name, names_of(chosen))
 
     @cached_property
     def settled(self) -> Settled:
@@ -237,55 +239,10 @@ class Scenario(Question):
 
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with the fields together."""
-        if self.preset is not None:
-            wrong = list(self.preset.problems(self.algorithm.name, _filled(self.components)))
-            yield from wrong
-            if wrong:
-                return
-        yield from self.lengths.beyond(self.settled.batch)
-        for field in ("models", "layouts", "places"):
-            for role in getattr(self, field):
-                if role not in self.played.roles:
-                    yield Problem(
-                        f"{field}[{role!r}]",
-                        f"algorithm {self.played.name} has no such role; {suggestion(role, self.played.roles)}",
-                    )
-        named: dict[str, tuple[str, Architecture]] = {}
-        for role in self.played.roles:
-            model = self._model(role)
-            if model is None:
-                yield Problem(f"models[{role!r}]", f"role {role!r} needs a model")
-                continue
-            yield from self._beyond(role, model)
-            other, known = named.setdefault(model.name, (role, model))
-            if known != model:
-                message = f"is another model than that of {other!r}, but has the same name {model.name!r}"
-                yield Problem(f"models[{role!r}]", f"{message}; rename one of them")
-        pools = {self.housed.get(role, Place()).pool for role in self.played.roles}
-        for pool in set(self.accelerator) - pools if isinstance(self.accelerator, Mapping) else ():
-            yield Problem(f"accelerator[{pool!r}]", f"no role is in such a pool; {suggestion(pool, pools)}")
-        for key in self.components:
-            role = key.rpartition(".")[0]
-            if role and role not in self.played.roles:
-                yield Problem(
-                    f"components[{key!r}]",
-                    f"algorithm {self.played.name} has no role {role!r}; {suggestion(role, self.played.roles)}",
-                )
+        yield from incoherent(self)
 
-    def _beyond(self, role: str, model: Architecture) -> Iterator[Problem]:
-        """Yield the degrees that a model cannot be spread over."""
-        place = f"layouts[{role!r}]" if role in self.layouts else "layout"
-        layout = self.layouts.get(role, self.layout)
-        for degree, most, of in (("tensor", model.heads, "heads"), ("pipeline", model.layers, "layers")):
-            got = getattr(layout, degree)
-            if got > most:
-                message = f"must be at most {most}, the {of} of {model.name} for role {role!r}; got {got}"
-                yield Problem(f"{place}.{degree}", message)
-        if layout.tensor < model.heads and model.heads % layout.tensor:
-            message = f"must divide the {model.heads} heads of {model.name} for role {role!r}; got {layout.tensor}"
-            yield Problem(f"{place}.tensor", message)
-
-    def _model(self, role: str) -> Architecture | None:
+    def model(self, role: str) -> Architecture | None:
+        """Return the model of a role, its own or another's that the algorithm names; None if it has none."""
         seen: set[str] = set()
         while role not in self.models and role not in seen:
             seen.add(role)
@@ -299,6 +256,17 @@ class Scenario(Question):
         resting_on_it = (name for name in resources if self.resource in {r.name for r in resting(resources, name)})
         return (self.resource, *(name for name in resting_on_it if name != self.resource and name in self.graph.nodes))
 
+    def hints(self, problems: Iterable[Problem]) -> tuple[str, ...]:
+        """Return what its preset leaves to be said of what problems name."""
+        if self.preset is None:
+            return ()
+        named = {word for problem in problems for word in re.findall(r"\w+", f"{problem.field} {problem.message}")}
+        return tuple(
+            f"preset {self.preset.name} leaves to be said: {line}"
+            for line in self.preset.asks
+            if named.intersection(name.strip().rpartition(".")[2] for name in line.partition(":")[0].split(","))
+        )
+
     @property
     def left_out(self) -> tuple[str, ...]:
         """What its components do not count, and the slots that are filled with nothing; one line each."""
@@ -311,7 +279,7 @@ class Scenario(Question):
     def parts(self) -> Parts:
         """Return what the graph is composed of."""
         roles = self.played.roles
-        models = {role: model for role in roles if (model := self._model(role)) is not None}
+        models = {role: model for role in roles if (model := self.model(role)) is not None}
         facts = {f"{{{m.name}}}.{name}": number for m in models.values() for name, number in m.numbers().items()}
         facts |= self.played.numbers
         facts |= self.layout.numbers() | self.settled.batch.numbers() | self.lengths.numbers()
@@ -413,40 +381,9 @@ def _set(scenario: Scenario, field: str, value: Any) -> None:
     object.__setattr__(scenario, field, frozen(value) if isinstance(value, dict) else value)
 
 
-def _filled(components: Mapping[str, Component]) -> dict[str, str]:
-    return {place: filling.name for place, filling in components.items()}
-
-
 def _names(cls: type) -> set[str]:
     return {field.name for field in attrs.fields(cls)}
 
 
 def _role(field: str, key: str) -> str:
     return key.rpartition(".")[0] if field == "components" else key
-
-
-class ScenarioCatalogue:
-    """The named scenarios of all plugins: ``Scenarios.Llama2_70B_PpoAlignment.result``."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        try:
-            return default_registry().scenarios[name]
-        except UnknownName as error:
-            raise AttributeError(str(error)) from None
-
-    def __getitem__(self, name: str) -> Any:
-        return default_registry().scenarios[name]
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *default_registry().scenarios]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(default_registry().scenarios)
-
-    def __len__(self) -> int:
-        return len(default_registry().scenarios)
-
-
-Scenarios = ScenarioCatalogue()

@@ -30,7 +30,7 @@ def test_a_file(tmp_path: Any):
         ('{"rows": [{"peak": NaN}]}', r"data\.json: rows\[0\]\.peak: nan is not a number"),
         ('{"rows": [1, -Infinity]}', r"rows\[1\]: -inf is not a number"),
         ('{"a": 1e999}', "a: inf is not a number"),
-        ('{"a": 1, "a": 2}', "has 'a' twice"),
+        ('{"a": 1, "a": 2}', "data.json:1:10: a: is here twice"),
         ("[" * 100_000, "is nested too deep to be read"),
         ("1" * 5000, "is not JSON that can be read"),
     ],

@@ -53,6 +53,7 @@ ACME = Preset(
         ),
     ],
     source="acme 2.1",
+    asks=["loss: of PPO", "engine: another"],
     left_out="what Acme logs",
 )
 
@@ -130,7 +131,9 @@ def test_what_it_does_not_run_is_refused():
 
 
 def test_what_it_leaves_open_is_asked_for():
-    with pytest.raises(InvalidInput, match="slot 'loss' is unfilled for 'policy'"):
+    with pytest.raises(
+        InvalidInput, match=r"slot 'loss' is unfilled for 'policy'(.|\n)*acme-2.1 leaves to be said: loss: of PPO$"
+    ):
         _ = run("PPO", models=dict.fromkeys(("policy", "critic", "reward"), "Llama-3.2-1B")).result
 
 

@@ -54,6 +54,7 @@ def ask(registry: Registry, name: str | None, flags: Mapping[str, Any]) -> Asked
         return _own(registry, given)
     base: Any = read_run(name, registry) if name and is_file(name) else registry.scenarios[name or REFERENCE]
     algorithm = given.pop("algorithm", None)
+    preset = given.pop("preset", None) if algorithm is not None and hasattr(base, "as_run") else None
     gpus = given.pop("gpus", None)
     told = ", ".join(_told(flag, value) for flag, value in given.items())
     notes: list[str] = []
@@ -78,7 +79,7 @@ def ask(registry: Registry, name: str | None, flags: Mapping[str, Any]) -> Asked
         raise InvalidInput(problems)
     left_out = tuple(getattr(question, "left_out", ()))
     if algorithm is not None:
-        question = _as_run(question, registry.algorithms[algorithm], devices)
+        question = _as_run(question, registry.algorithms[algorithm], devices, preset)
     return Asked(question, tuple(notes), left_out)
 
 
@@ -160,9 +161,10 @@ def _spelt(flag: str) -> str:
     return SPELT.get(flag, f"--{flag.replace('_', '-')}")
 
 
-def _as_run(question: Any, algorithm: Any, devices: Devices | None) -> Any:
+def _as_run(question: Any, algorithm: Any, devices: Devices | None, preset: str | None) -> Any:
     if hasattr(question, "as_run"):
-        return question.as_run(algorithm=algorithm, accelerator=devices.accelerator if devices else None)
+        accelerator = devices.accelerator if devices else None
+        return question.as_run(algorithm=algorithm, accelerator=accelerator, preset=preset)
     if "algorithm" in _fields(question):
         return question.using(algorithm=algorithm)
     raise InvalidInput(Problem("--algorithm", f"scenario {question.name} is not about an algorithm"))

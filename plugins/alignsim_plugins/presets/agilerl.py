@@ -28,8 +28,12 @@ CHOICES = (
         source=f"{PROFILE}: vLLM colocated, sleep mode",
     ),
     Choice(
-        components={"reference.engine": "same-weights"},
-        source="AgileRL: the reference is the policy with other adapters",
+        components={"loss": "agilerl-2.8"},
+        source="AgileRL 2.8: algorithms/core/llm_ops/fused_logprobs.py",
+    ),
+    Choice(
+        components={"reference.engine": "same-weights-own-adapters"},
+        source="AgileRL 2.8: use_separate_reference_adapter",
     ),
 )
 
@@ -43,11 +47,9 @@ AGILERL = Preset(
     choices=CHOICES,
     source=PROFILE,
     asks=(
-        "loss: log-probabilities of a fused, chunked head; liger-0.6.4-grpo and trl-fused come nearest",
         "places: the generator is in the trainer's process: places: {generator: {process: trainer}}",
-        "micro_batch, at most the size of a group, sequence_tokens, prompt_tokens and rollout_tokens",
+        "micro_batch, sequence_tokens, prompt_tokens, rollout_tokens: a micro-batch is at most a group",
     ),
-    left_out=("adapters of the reference beside the policy's",),
 )
 
 

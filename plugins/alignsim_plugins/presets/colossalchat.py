@@ -45,8 +45,8 @@ COLOSSALCHAT = Preset(
     source=CHAT,
     asks=(
         "attention: flash with use_flash_attn, else eager",
-        "micro_batch and sequence_tokens: batch_size and max_length",
-        "the plugins gemini and 3d are not described here: zero2 is",
+        "micro_batch, sequence_tokens: batch_size and max_length",
+        "engine: the plugins gemini and 3d are not described here, zero2 is",
     ),
 )
 

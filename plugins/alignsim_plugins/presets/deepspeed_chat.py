@@ -68,9 +68,9 @@ DEEPSPEED_CHAT = Preset(
     source="DeepSpeedExamples, applications/DeepSpeed-Chat",
     asks=(
         "engine: actor_zero_stage and critic_zero_stage are 0 by default, and 2 or 3 in its scripts",
-        "policy.loss and reference.loss of PPO: gather_log_probs of whole logits in 16 bits has no loss path here; "
+        "policy.loss, reference.loss: of PPO, gather_log_probs of whole logits in 16 bits has no loss path here; "
         "openrlhf-3c3be62 comes nearest",
-        "reference.engine where offload_reference_model is given",
+        "reference.engine: where offload_reference_model is given",
     ),
     left_out=("the hybrid engine's workspace, and fp16's loss scale",),
 )

@@ -61,7 +61,7 @@ LLAMA_FACTORY = Preset(
     algorithms=("SFT", *PAIRS, "ORPO", "SimPO"),
     choices=CHOICES,
     source="LLaMA-Factory 00577a85: hparams, train",
-    asks=("precision=bf16 where pure_bf16 is set", "engine: zero-2, zero-3 or fsdp1 where a file of theirs is given"),
+    asks=("precision: bf16 where pure_bf16 is set", "engine: zero-2, zero-3 or fsdp1 where a file of theirs is given"),
     left_out=("reward models and PPO, whose value heads are beside the logits of a language model",),
 )
 

@@ -33,8 +33,8 @@ MEGATRON_LM = Preset(
     choices=CHOICES,
     source="Megatron-LM d98e8a64, TransformerEngine 2.11",
     asks=(
-        "micro_batch (1 by default there) and sequence_tokens",
-        "policy.distributed_optimizer=0 where use_distributed_optimizer is not given, as Megatron-LM itself has it",
+        "micro_batch, sequence_tokens: micro-batches of 1 by default there",
+        "distributed_optimizer: 0 where use_distributed_optimizer is not given, as Megatron-LM itself has it",
     ),
 )
 

@@ -89,8 +89,8 @@ NEMO_RL = Preset(
     source="NeMo-RL 7ea279ab: examples/configs, models/policy",
     asks=(
         "prompt_tokens: a sequence is cut at max_total_sequence_length, prompt and answer together",
-        "for SFT and DPO micro_batch and sequence_tokens",
-        "under Megatron, moments of 16 bits (use_precision_aware_optimizer): first_moment_bytes, second_moment_bytes",
+        "micro_batch, sequence_tokens: of SFT and DPO",
+        "first_moment_bytes, second_moment_bytes: 2 under Megatron with use_precision_aware_optimizer in 16 bits",
     ),
     left_out=(
         "the buffer of a refit, 0.3 of what is free (NRL_REFIT_BUFFER_MEMORY_RATIO): a bucket of 2 GiB is counted",

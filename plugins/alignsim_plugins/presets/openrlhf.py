@@ -96,7 +96,7 @@ OPENRLHF = Preset(
         "places: which models share devices (colocate_actor_ref, colocate_critic_reward, colocate_all_models); all do "
         "here unless places say otherwise, and vLLM, awake with 0.95 of a device, needs its own or has to sleep",
         "rollout_sequences: rollout_batch_size x n_samples_per_prompt over the engines",
-        "micro_batch and sequence_tokens where nothing is sampled",
+        "micro_batch, sequence_tokens: where nothing is sampled",
     ),
     left_out=(
         "a process of each model, with a context and an allocator: models share one unless places say otherwise",

@@ -33,7 +33,7 @@ PYTORCH_FSDP2 = Preset(
     only={"engine": ("fsdp2", "fsdp2-tensor", "fsdp2-cpu-offload")},
     choices=CHOICES,
     source="torch 2.13, transformers 5.24",
-    asks=("micro_batch and sequence_tokens",),
+    asks=("micro_batch, sequence_tokens: a loop of one's own says them",),
 )
 
 

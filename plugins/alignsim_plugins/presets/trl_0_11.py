@@ -55,7 +55,7 @@ TRL_0_11 = Preset(
     choices=CHOICES,
     source="TRL 0.11, transformers 4.44",
     asks=(
-        "precision without DeepSpeed and FSDP: bf16 where torch_dtype=bfloat16 was passed, else autocast-fp32 or fp32",
+        "precision: without DeepSpeed and FSDP, bf16 where torch_dtype=bfloat16 was passed, else autocast-fp32 or fp32",
         "sequence_tokens, prompt_tokens: max_length and max_prompt_length, which differ between its trainers",
         "engine: what the launch file says: fsdp1, zero-2, zero-3; ddp without one",
     ),

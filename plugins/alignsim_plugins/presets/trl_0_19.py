@@ -76,7 +76,7 @@ TRL_0_19 = Preset(
     choices=CHOICES,
     source="TRL 0.19, transformers 4.5x",
     asks=(
-        "precision without DeepSpeed and FSDP: bf16 where torch_dtype=bfloat16 was passed, else autocast-fp32 or fp32",
+        "precision: without DeepSpeed and FSDP, bf16 where torch_dtype=bfloat16 was passed, else autocast-fp32 or fp32",
         "recompute: gradient_checkpointing, which differs between its trainers",
         "sequence_tokens, prompt_tokens: max_length and max_prompt_length, which differ between its trainers",
         "engine: what the launch file says: fsdp1, fsdp2, zero-2, zero-3; ddp without one",

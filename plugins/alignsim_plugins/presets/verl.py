@@ -124,7 +124,7 @@ ASKS = (
     "micro_batch: ppo_micro_batch_size_per_gpu has no default; with use_dynamic_bsz choose packing=token-budget",
     "rollout_sequences: train_batch_size x rollout.n over the devices",
     "layouts.generator: tensor_model_parallel_size is 2 by default; here every device serves a copy unless said",
-    "policy.offloads_parameters and offloads_optimizer: param_offload and optimizer_offload are off by default",
+    "policy.offloads_parameters, policy.offloads_optimizer: param_offload and optimizer_offload are off by default",
 )
 
 

@@ -215,3 +215,12 @@ def test_a_machine_says_how_much_memory_its_host_has(alignsim):
     assert set(judged) == {"device", "host"}
     assert judged["host"]["usual"] == 2e12 / 8
     assert 0 < judged["host"]["expected"] < judged["host"]["usual"]
+
+
+def test_the_reference_case_under_a_frameworks_defaults(alignsim):
+    plain = alignsim("run", "Llama2_70B_PpoAlignment", "--algorithm", "PPO", "--preset", "verl")
+    assert plain.status == 2
+    assert "needs 'micro_batch'" in plain.err
+    assert (
+        "preset verl-2026.08 leaves to be said: micro_batch: ppo_micro_batch_size_per_gpu has no default" in plain.err
+    )

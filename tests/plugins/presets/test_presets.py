@@ -20,7 +20,6 @@ SIZES: dict[str, Any] = {
 SAID: dict[str, dict[str, str]] = {
     "trl-0.19": {"precision": "bf16", "recompute": "none"},
     "trl-0.11": {"precision": "bf16"},
-    "agilerl-2.8": {"policy.loss": "trl-fused", "reference.loss": "trl-fused"},
     "deepspeed-chat-0.9": {"engine": "zero-3", "policy.loss": "openrlhf-3c3be62", "reference.loss": "openrlhf-3c3be62"},
     "colossalchat-0.4": {"attention": "flash"},
 }

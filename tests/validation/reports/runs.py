@@ -7,7 +7,10 @@ from typing import Any
 
 from published_runs import Published
 
-SHORTER = "prompts have at most 2,048 tokens, and a batch is as long as its longest; real ones are not stated"
+SHORTER = (
+    "neither precision nor lengths are stated: under autocast, or with prompts that are shorter than 2,048, "
+    "it would be inside"
+)
 CAUSES: Mapping[str, str] = {
     "trl-3456-0.6b": SHORTER,
     "trl-3456-1.7b": SHORTER,
