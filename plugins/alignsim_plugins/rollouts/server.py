@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from alignsim import Activity, Const, always, at, maths, resident, term
+from alignsim import Const, Limit, always, at, maths, resident, term, while_
 from alignsim_plugins.elements import FP32
 
 PROFILE = "vLLM: v1/worker/gpu_worker.py, determine_available_memory: a forward of the largest batch, then its sampler"
@@ -12,12 +12,10 @@ RESIDUE = (
     "NVIDIA-NeMo/RL#223: what a process of vLLM keeps on an H100 while it sleeps, less its context and communicators"
 )
 
-AWAKE = Activity("served", like="idle")
-"""What an engine that never sleeps does while others work."""
+LEVELS = Limit(2, "1 keeps weights on the host, 2 drops them", least=1, whole=True)
+"""Of ``sleep_level``."""
 
-TAKING = Activity("taking", like="sync")
-"""What such an engine does while it is handed weights."""
-
+SLEEP = "vLLM: device_allocator/cumem.py, sleep; v1/worker/gpu_worker.py, sleep(level)"
 GRAPHS = Const("1 GiB", "byte", low="0.5 GiB", high="2 GiB", source="vLLM: captured CUDA graphs, 0.5 to 2 GB")
 EAGER = Const(0, source="graphs are captured; 1: enforce_eager")
 ONE_RANK = Const("348 MiB", "byte", low="0 B", high="348 MiB", source=f"{RESIDUE}: 774 MiB of one rank")
@@ -87,4 +85,10 @@ def adapter_slots(
     )
 
 
-SERVER = (largest_forward, captured_graphs, engine_leftovers, adapter_slots)
+@term("byte", per={"role"}, during={"asleep"}, resource="host", live=while_("asleep"), source=SLEEP)
+def sleeping_weights(served_weights: Any, sleep_level: Any) -> Any:
+    """At level 1 weights sleep on the host, in pinned memory; at level 2 they are dropped, and handed over anew."""
+    return (sleep_level <= 1) * served_weights
+
+
+SERVER = (largest_forward, captured_graphs, engine_leftovers, adapter_slots, sleeping_weights)

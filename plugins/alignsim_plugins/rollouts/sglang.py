@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, Tenant, Total, hookimpl, maths, term, while_
+from alignsim import Component, Const, Total, hookimpl, maths, term
 from alignsim.limits import COUNT, SHARE
 from alignsim_plugins.elements import FORMAT
 from alignsim_plugins.rollouts.pool import POOL
-from alignsim_plugins.rollouts.server import SERVER
-from alignsim_plugins.rollouts.slot import ROLLOUT
-from alignsim_plugins.rollouts.vllm import NEVER_SLEEPING, OFFLOADING, SLEEPING
+from alignsim_plugins.rollouts.server import LEVELS, SERVER
+from alignsim_plugins.rollouts.ways import POOLED, filled_pool, ways
 
 SOURCE = "SGLang: srt/model_executor/model_runner.py, profile_max_num_token"
 
@@ -26,18 +25,11 @@ DEFAULTS = {
     "max_sequences": Const(256, "sequence", source="SGLang: a batch of decoding sequences", limit=COUNT),
     "kv_bytes": Const(2, "byte", source="16-bit keys and values (kv_cache_dtype='auto'); 1 for fp8", limit=FORMAT),
     "varying_shapes": Const(0, source="SGLang: a pool of tokens that is made once"),
+    "sleep_level": Const(2, source="SGLang: release_memory_occupation; 1 with enable_weights_cpu_backup", limit=LEVELS),
 }
 
 
-@term(
-    "byte",
-    per={"role"},
-    during={"generate"},
-    resource="allocated",
-    live=while_("generate", "served", "taking"),
-    fill=True,
-    source=SOURCE,
-)
+@term("byte", per={"role"}, during={"generate"}, resource="allocated", live=POOLED, fill=True, source=SOURCE)
 def kv_cache_per_device(
     mem_fraction_static: Any, usable_memory: Any, served_weights: Any, in_use: Any = Total("device", at="load")
 ) -> Any:
@@ -45,23 +37,7 @@ def kv_cache_per_device(
     return maths.maximum(0, mem_fraction_static * (usable_memory - (in_use - served_weights)) - served_weights)
 
 
-@term("byte", per={"role"}, during={"generate"}, source=SOURCE)
-def kv_pool(kv_cache_per_device: Any) -> Any:
-    """The pool."""
-    return kv_cache_per_device
-
-
-TERMS = (*SERVER, kv_cache_per_device, kv_pool, *POOL)
-
-
-def component(name: str, brings: Tenant) -> Component:
-    """Return SGLang in one of its ways."""
-    return Component(name=name, slot=ROLLOUT, terms=TERMS, defaults=DEFAULTS, tenant=brings, source=SOURCE)
-
-
 @hookimpl
 def alignsim_components() -> Iterator[Component]:
     """Offer SGLang, sleeping or not."""
-    yield component("sglang", SLEEPING)
-    yield component("sglang-offloading", OFFLOADING)
-    yield component("sglang-awake", NEVER_SLEEPING)
+    yield from ways("sglang", (*SERVER, kv_cache_per_device, filled_pool, *POOL), DEFAULTS, SOURCE)

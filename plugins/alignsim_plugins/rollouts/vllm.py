@@ -12,19 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, Tenant, Total, hookimpl, maths, term, while_
+from alignsim import Component, Const, hookimpl, maths, term
 from alignsim.limits import COUNT, SHARE
-from alignsim_plugins.adapters.full import FULL
 from alignsim_plugins.elements import FORMAT
-from alignsim_plugins.engines.served import SERVED
-from alignsim_plugins.precisions.bf16 import BF16
 from alignsim_plugins.rollouts.pool import POOL
-from alignsim_plugins.rollouts.server import AWAKE, SERVER, TAKING
-from alignsim_plugins.rollouts.slot import ROLLOUT
-from alignsim_plugins.weight_sync.received import RECEIVED
+from alignsim_plugins.rollouts.server import LEVELS, SERVER
+from alignsim_plugins.rollouts.ways import POOLED, ways
 
 SOURCE = "vLLM 0.10: v1/worker/gpu_worker.py, determine_available_memory"
-OLDER = "vLLM 0.9: v1/worker/gpu_worker.py, determine_available_memory: all that is in use but for tensors counts"
 
 DEFAULTS = {
     "gpu_memory_utilization": Const(0.9, source="vLLM: config, CacheConfig.gpu_memory_utilization", limit=SHARE),
@@ -34,6 +29,9 @@ DEFAULTS = {
     "max_sequences": Const(256, "sequence", source="vLLM: max_num_seqs", limit=COUNT),
     "kv_bytes": Const(2, "byte", source="16-bit keys and values (kv_cache_dtype='auto'); 1 for fp8", limit=FORMAT),
     "varying_shapes": Const(0, source="vLLM: blocks of one size, and a batch of at most max_num_batched_tokens"),
+    "sleep_level": Const(
+        1, source="vLLM: LLM.sleep(level=1), weights are backed up on the host; 2 drops them", limit=LEVELS
+    ),
 }
 
 
@@ -49,69 +47,13 @@ def kv_pool(
     return maths.maximum(0, gpu_memory_utilization * usable_memory - served_weights - adapter_slots - largest_forward)
 
 
-@term(
-    "byte",
-    per={"role"},
-    during={"generate"},
-    resource="allocated",
-    live=while_("generate", "served", "taking"),
-    source=SOURCE,
-)
+@term("byte", per={"role"}, during={"generate"}, resource="allocated", live=POOLED, source=SOURCE)
 def kv_cache_per_device(kv_pool: Any) -> Any:
     """The pool, full or not."""
     return kv_pool
 
 
-@term(
-    "byte",
-    per={"role"},
-    during={"generate"},
-    resource="allocated",
-    live=while_("generate", "served", "taking"),
-    fill=True,
-    source=OLDER,
-    name="kv_cache_per_device",
-)
-def older_pool(
-    gpu_memory_utilization: Any,
-    usable_memory: Any,
-    largest_forward: Any,
-    in_use: Any = Total("device", at="load"),
-) -> Any:
-    """What the share leaves beside all that is in use on the device when the engine starts, and the largest forward."""
-    return maths.maximum(0, gpu_memory_utilization * usable_memory - in_use - largest_forward)
-
-
-@term("byte", per={"role"}, during={"generate"}, source=OLDER, name="kv_pool")
-def older_kv_pool(kv_cache_per_device: Any) -> Any:
-    """The pool."""
-    return kv_cache_per_device
-
-
-NEWER = (*SERVER, kv_pool, kv_cache_per_device, *POOL)
-OLD = (*SERVER, older_pool, older_kv_pool, *POOL)
-
-
-def tenant(**changes: Any) -> Tenant:
-    """Return the role that vLLM brings."""
-    own = {"adapter": FULL, "engine": SERVED, "precision": BF16, "weight_sync": RECEIVED}
-    return Tenant(**{"role": "generator", "process": "generator", "components": own, **changes})
-
-
-SLEEPING = tenant()
-OFFLOADING = tenant(meanwhile="offloaded")
-NEVER_SLEEPING = tenant(otherwise=AWAKE, syncs=TAKING)
-
-
-def component(name: str, brings: Tenant, terms: Any = NEWER, source: str = SOURCE) -> Component:
-    """Return vLLM in one of its ways."""
-    return Component(name=name, slot=ROLLOUT, terms=terms, defaults=DEFAULTS, tenant=brings, source=source)
-
-
 @hookimpl
 def alignsim_components() -> Iterator[Component]:
-    """Offer vLLM, sleeping or not, of today and as it was."""
-    yield component("vllm", SLEEPING)
-    yield component("vllm-offloading", OFFLOADING)
-    yield component("vllm-awake", NEVER_SLEEPING)
-    yield component("vllm-0.9", SLEEPING, OLD, OLDER)
+    """Offer vLLM, sleeping or not."""
+    yield from ways("vllm", (*SERVER, kv_pool, kv_cache_per_device, *POOL), DEFAULTS, SOURCE)

@@ -181,3 +181,17 @@ def test_gathered_weights_of_a_sharded_policy():
     whole = result.value("{small}.parameters") * 2
     assert live(result, "rollout:allocated")["policy.gathered_for_generation"] == whole
     assert one.result.value("policy.gathered_for_generation") == 0
+
+
+def test_from_0_17_on_graphs_are_taken_off_the_pool():
+    newer, older = (run(name, graph_memory="1 GiB").result for name in ("vllm-0.17", "vllm"))
+    assert older.value("generator.kv_pool") - newer.value("generator.kv_pool") == GIB
+    eager = run("vllm-0.17", graph_memory="1 GiB", eager=1).result
+    assert eager.value("generator.kv_pool") == older.value("generator.kv_pool")
+
+
+@pytest.mark.parametrize(("engine", "level"), [("vllm", 1), ("sglang", 2)])
+def test_weights_sleep_on_the_host_unless_they_are_dropped(engine, level):
+    result = run(engine).result
+    assert result.value("generator.sleep_level") == level
+    assert result.value("generator.sleeping_weights") == (level == 1) * result.value("generator.served_weights")

@@ -199,6 +199,14 @@ def test_a_reference_under_megatron_takes_the_policys_place():
 def test_what_sleeps_is_on_the_host():
     result = run(LOOPS[4])
     policy, critic = (result.value(f"{role}.sleeping_states") for role in ("policy", "critic"))
-    assert result.value("score:policy/forward_layers.host") == policy + critic
-    assert result.value("update:policy/forward_layers.host") == critic
-    assert result.value("update:critic/forward_layers.host") == policy
+    engine = result.value("generator.served_weights")
+    assert result.value("score:policy/forward_layers.host") == policy + critic + engine
+    assert result.value("update:policy/forward_layers.host") == critic + engine
+    assert result.value("update:critic/forward_layers.host") == policy + engine
+
+
+def test_weights_that_are_dropped_are_not_on_the_host():
+    fields = LOOPS[4].fields
+    dropped = run(attrs.evolve(LOOPS[4], fields={**fields, "givens": {"generator.sleep_level": 2}}))
+    policy, critic = (dropped.value(f"{role}.sleeping_states") for role in ("policy", "critic"))
+    assert dropped.value("score:policy/forward_layers.host") == policy + critic
