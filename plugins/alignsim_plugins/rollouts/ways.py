@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from alignsim import Activity, Component, Const, Tenant, Term, term, while_
@@ -37,7 +37,7 @@ WAYS: Mapping[str, Tenant] = {
 """Endings of an engine's name, and the role that it brings then."""
 
 
-def ways(name: str, terms: Iterable[Term], defaults: Mapping[str, Const], source: str) -> Iterator[Component]:
+def ways(name: str, terms: tuple[Term, ...], defaults: Mapping[str, Const], source: str) -> Iterator[Component]:
     """Yield an engine in all of its ways."""
     for ending, brings in WAYS.items():
         yield Component(

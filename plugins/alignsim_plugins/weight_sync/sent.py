@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from alignsim import Component, Const, at, hookimpl, term
+from alignsim import Component, Const, at, hookimpl, term, while_
 from alignsim.schedule import Liveness, Schedule
 from alignsim_plugins.weight_sync.slot import WEIGHT_SYNC
 
@@ -17,7 +17,8 @@ GIVES_BACK = at("sync")
 
 def _sync_and_next(schedule: Schedule, phase: str | None, role: str | None) -> frozenset[int]:
     during = GIVES_BACK.picks(schedule, phase, role)
-    return during | {event + 1 for event in during if event + 1 < len(schedule.events)}
+    handing = while_("sync").picks(schedule, phase, role)
+    return during | {event + 1 for event in during | handing if event + 1 < len(schedule.events)}
 
 
 GIVES_BACK_TWICE = Liveness("at sync and right after it", _sync_and_next, ("sync",))

@@ -52,3 +52,61 @@ def test_trls_ppo_gathers_its_value_model_too():
     policy, value = (result.value(f"policy.{name}") for name in names)
     assert policy == 2 * result.value("{Qwen2.5-7B}.parameters")
     assert value == result.value("critic.weights") > 2 * 1.5e9
+
+
+def test_adapters_go_layer_by_layer_or_are_merged_into_gathered_weights():
+    adapters = {"adapter": "lora"}
+    layered = run(components={**adapters, "weight_sync": "adapters-by-layer"})
+    assert layered.value("policy.sync_buffers") == FP32 * layered.value("{Qwen2.5-7B}.layer_parameters")
+    merged = run(
+        preset="trl",
+        algorithm="GRPO",
+        components={**adapters, "engine": "zero-3", "rollout": "vllm", "weight_sync": "merged-model"},
+    )
+    delta = 2 * 3584 * 18944 * merged.value("policy.adapter_bytes")
+    assert merged.value("policy.sync_buffers") == 2 * merged.value("{Qwen2.5-7B}.parameters") + delta
+
+
+def test_a_refit_takes_a_share_of_what_is_free():
+    result = run(preset="nemo-rl", algorithm="GRPO", components={"weight_sync": "refit"})
+    sent = result.value("policy.sync_buffers")
+    usable = result.value("@gpus.usable_memory")
+    assert 0 < sent < 0.3 * usable
+    half = run(
+        preset="nemo-rl", algorithm="GRPO", components={"weight_sync": "refit"}, givens={"policy.refit_ratio": 0.15}
+    )
+    assert half.value("policy.sync_buffers") == pytest.approx(sent / 2)
+    assert (
+        run(
+            preset="nemo-rl", algorithm="GRPO", components={"weight_sync": "refit"}, givens={"policy.refit_ratio": 0}
+        ).value("policy.sync_buffers")
+        == FP32 * 152064 * 3584
+    )
+
+
+def test_tensor_ranks_parts_are_gathered_and_joined():
+    choices = {"engine": "megatron", "weight_sync": "tensor-ranks-bucketed"}
+    spread = run(components=choices, layout=Layout(tensor=4, data=2))
+    vocabulary = spread.value("policy.vocab") * 4
+    assert spread.value("policy.sync_buffers") == 2 * 2 * vocabulary * 3584 + 2 * 2**30
+    whole = run(components=choices)
+    assert whole.value("policy.sync_buffers") == 2 * 2**30
+
+
+@pytest.mark.parametrize(
+    ("way", "source"),
+    [
+        ("one-by-one", "TRL"),
+        ("one-by-one-copied", "OpenRLHF"),
+        ("bucketed", "verl"),
+        ("sharded-state", "verl"),
+        ("whole-model", "TRL"),
+        ("merged-model", "peft"),
+        ("adapters-by-layer", "verl"),
+        ("refit", "NeMo-RL"),
+        ("tensor-ranks-bucketed", "verl"),
+    ],
+)
+def test_an_explanation_names_who_does_so(way, source):
+    told = str(run(components={"weight_sync": way}).explain("policy.sync_buffers", depth=0))
+    assert source in told
