@@ -39,6 +39,8 @@ TRL_PPO = Algorithm(
         "rows_per_sample": Given(1.0, source="one row a sample"),
         "policy.input_bytes": Given(8.0, "byte/token", source="token ids in 64 bits"),
         "critic.input_bytes": Given(0.0, "byte/token", source="the policy's"),
+        "policy.output_scores": Given(2.0, source="TRL 0.19: batch_generation, scores and their padded copy"),
+        "policy.scores_stay": Given(1.0, source="TRL 0.19: ppo_trainer.py, logitss is never deleted"),
     },
     needs={
         "policy.loss": JOINT,

@@ -6,16 +6,15 @@ gathered, the share that is sent is there as well where it is a cast.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from alignsim import Const, after, always, at, maths, resident, span, term
 from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.engines.fsdp1_units import SOURCE
+from alignsim_plugins.engines.generating import LAYER_BY_LAYER, generated
 
 NEVER_TRAINED = Const(0, "parameter", source="a role that is never trained trains no parameters")
 ROOT = "torch 2.13: _post_forward_reshard, the root is not freed after a forward"
-generated = partial(term, "byte", per=("phase", "role"), during=("generate",), resource="allocated")
 
 
 @trained(live=at("forward_layers"), source=SOURCE)
@@ -122,10 +121,15 @@ def gathered_at_inferred_loss(root_in_inference: Any, inside_forward: Any) -> An
 
 @generated(live=at("prefill", "decode"), source=SOURCE)
 def gathered_in_generation(
-    root_gathered: Any, kept_gathered: Any, layer_gathered: Any, layer_cast: Any, reshards: Any
+    root_gathered: Any,
+    kept_gathered: Any,
+    layer_gathered: Any,
+    layer_cast: Any,
+    reshards: Any,
+    gathered_before: Any = LAYER_BY_LAYER,
 ) -> Any:
-    """Every token gathers every layer: the root, a layer, and the share that it is gathered from."""
-    return root_gathered + kept_gathered + reshards * layer_gathered + layer_cast
+    """Every token gathers every layer: the root, a layer, and the share that it is gathered from; or all is there."""
+    return maths.where(gathered_before > 0, 0, root_gathered + kept_gathered + reshards * layer_gathered + layer_cast)
 
 
 FORWARD = (

@@ -6,18 +6,17 @@ kept; the last one is gathered, copied out of its buffer while the buffer before
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from alignsim import Const, after, always, at, maths, resident, span, term
 from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.engines.fsdp2_units import SOURCE
+from alignsim_plugins.engines.generating import LAYER_BY_LAYER, generated
 
 NEVER_TRAINED = Const(0, "parameter", source="a role that is never trained trains no parameters")
 BUFFER = (
     "torch 2.13: FSDPParamGroup.wait_for_unshard frees the buffer at the next copy, FSDPState._post_forward at last"
 )
-generated = partial(term, "byte", per=("phase", "role"), during=("generate",), resource="allocated")
 
 
 @term("byte", per={"role"}, during={"train"}, source=f"{BUFFER}; FSDPModule.set_modules_to_forward_prefetch")
@@ -196,9 +195,14 @@ def gathered_in_generation(
     layer_gathered: Any,
     gather_output: Any,
     reshard_after_forward: Any,
+    gathered_before: Any = LAYER_BY_LAYER,
 ) -> Any:
-    """Every token gathers every layer: the root, a head of its own, a layer, and two buffers."""
-    return root_gathered + head_gathered + kept_gathered + reshard_after_forward * layer_gathered + 2 * gather_output
+    """Every token gathers every layer: the root, a head of its own, a layer, and two buffers; or all is there."""
+    return maths.where(
+        gathered_before > 0,
+        0,
+        root_gathered + head_gathered + kept_gathered + reshard_after_forward * layer_gathered + 2 * gather_output,
+    )
 
 
 FORWARD = (

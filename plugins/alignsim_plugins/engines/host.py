@@ -1,7 +1,8 @@
 """States in the memory of the host: for good, or while their role has nothing to do.
 
-``offloads_parameters`` and ``offloads_optimizer`` are choices for a role: the device has the states in the phases that
-need them, the host in all others. An engine that never has them on its device takes :data:`ON_HOST` instead.
+``offloads_parameters`` and ``offloads_optimizer`` are choices for a role: the device has the states in the role's
+turns that need them, the host at all other times. An engine that never has them on its device takes :data:`ON_HOST`
+instead.
 """
 
 from __future__ import annotations
@@ -11,16 +12,15 @@ from typing import Any
 from alignsim import Const, Limit, Total, after, always, at, maths, resident, span, term, while_
 from alignsim.limits import COUNT
 from alignsim_plugins.engines.states import NO_ADAPTERS, SOURCE, held_inputs
+from alignsim_plugins.engines.turns import LOADED, TRAINING, WEIGHTS_WORK, outside
 
 OFFLOADED = "verl: utils/fsdp_utils.py, offload_fsdp_model_to_cpu and offload_fsdp_optimizer around every phase"
 PINNED = "torch: CPUOffloadPolicy(pin_memory=True) and CPUOffload(offload_params=True)"
 STAYS = Const(0, source="states stay on the device")
-AWAY = ("load", "idle", "asleep", "offloaded", "sync")
-WORK = ("load", "train", "infer", "generate", "sync")
 
 OFFLOAD_LIMITS = {
     "offloads_parameters": Limit(
-        1, whole=True, because="1 moves weights to the host between the role's phases, 0 does not"
+        1, whole=True, because="1 moves weights to the host between the role's turns, 0 does not"
     ),
     "offloads_optimizer": Limit(
         1, whole=True, because="1 has optimizer states on the device only in training phases, 0 always"
@@ -36,7 +36,7 @@ def held_weights(
     return (1 - offloads_parameters) * (weights + adapter_weights) / weight_shards
 
 
-@term("byte", per={"role"}, resource="allocated", live=while_(*WORK), source=OFFLOADED)
+@term("byte", per={"role"}, resource="allocated", live=LOADED, source=OFFLOADED)
 def loaded_weights(
     weights: Any, weight_shards: Any, adapter_weights: Any = NO_ADAPTERS, offloads_parameters: Any = STAYS
 ) -> Any:
@@ -44,7 +44,7 @@ def loaded_weights(
     return offloads_parameters * (weights + adapter_weights) / weight_shards
 
 
-@term("byte", per={"role"}, resource="host", live=while_(*AWAY), source=OFFLOADED)
+@term("byte", per={"role"}, resource="host", live=outside(WEIGHTS_WORK), source=OFFLOADED)
 def parked_weights(loaded_weights: Any) -> Any:
     """The same on the host; while weights are synchronised, on both."""
     return loaded_weights
@@ -69,7 +69,7 @@ def held_optimizer_state(optimizer_state: Any, optimizer_shards: Any, offloads_o
     return (1 - offloads_optimizer) * optimizer_state / optimizer_shards
 
 
-@term("byte", per={"role"}, during={"train"}, resource="allocated", live=while_("load", "train"), source=OFFLOADED)
+@term("byte", per={"role"}, during={"train"}, resource="allocated", live=while_("load") | TRAINING, source=OFFLOADED)
 def loaded_master_weights(master_weights: Any, optimizer_shards: Any, offloads_optimizer: Any = STAYS) -> Any:
     """The optimizer's own copy, where it comes for a training phase."""
     return offloads_optimizer * master_weights / optimizer_shards
@@ -80,7 +80,7 @@ def loaded_master_weights(master_weights: Any, optimizer_shards: Any, offloads_o
     per={"role"},
     during={"train"},
     resource="allocated",
-    live=while_("train") & after("optimizer_step"),
+    live=TRAINING & after("optimizer_step"),
     source=OFFLOADED,
 )
 def loaded_optimizer_state(optimizer_state: Any, optimizer_shards: Any, offloads_optimizer: Any = STAYS) -> Any:
@@ -93,7 +93,7 @@ def loaded_optimizer_state(optimizer_state: Any, optimizer_shards: Any, offloads
     per={"role"},
     during={"train"},
     resource="host",
-    live=while_(*AWAY, "infer", "generate"),
+    live=outside(TRAINING),
     source=OFFLOADED,
 )
 def parked_optimizer(loaded_master_weights: Any, loaded_optimizer_state: Any) -> Any:

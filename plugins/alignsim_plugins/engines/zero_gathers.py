@@ -8,12 +8,12 @@ reaches the head, in forward, or the embedding, in backward. Without fetching ah
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from alignsim import Const, after, at, maths, resident, span, term
 from alignsim.limits import SHARE
 from alignsim_plugins.activations.instants import inferred, trained
+from alignsim_plugins.engines.generating import LAYER_BY_LAYER, generated
 from alignsim_plugins.engines.states import NO_ADAPTERS
 from alignsim_plugins.engines.zero_stages import CONFIG, DEEPSPEED
 
@@ -21,7 +21,6 @@ COORDINATOR = f"{DEEPSPEED}/partitioned_param_coordinator.py"
 WINDOW = f"{COORDINATOR}: fetch_sub_module, release_sub_module; measured: gathered parameters of steps on a CPU"
 NEVER_TRAINED = Const(0, "parameter", source="a role that is never trained trains no parameters")
 NOTHING_KEPT = Const(0, source="a role that is not trained keeps no activations")
-generated = partial(term, "byte", per=("phase", "role"), during=("generate",), resource="allocated")
 
 
 @term("byte", per={"role"}, source=f"{DEEPSPEED}/partition_parameters.py: all_gather_coalesced")
@@ -142,9 +141,9 @@ def gathered_at_inferred_head(
 
 
 @generated(live=at("prefill", "decode"), source=WINDOW)
-def gathered_in_generation(overshot_window: Any, gather_buffer: Any) -> Any:
-    """Every token gathers the model anew, a window at a time."""
-    return overshot_window + gather_buffer
+def gathered_in_generation(overshot_window: Any, gather_buffer: Any, gathered_before: Any = LAYER_BY_LAYER) -> Any:
+    """Every token gathers the model anew, a window at a time, unless all of it is there already."""
+    return maths.where(gathered_before > 0, 0, overshot_window + gather_buffer)
 
 
 @term("byte", per={"role"}, source="Wang et al. 2023 (ZeRO++), section 3.2")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from alignsim import Component, Of, hookimpl, while_
-from alignsim_plugins.rollouts.gathered import gathered_for_generation
+from alignsim_plugins.rollouts.gathered import BEFORE, gathered_for_generation
 from alignsim_plugins.rollouts.generate import generated
 from alignsim_plugins.rollouts.slot import ROLLOUT
 from alignsim_plugins.rollouts.transformers_cache import TRANSFORMERS_CACHE
@@ -28,5 +28,6 @@ def alignsim_components() -> Iterator[Component]:
         name="transformers-cache-gathered-with-value",
         slot=ROLLOUT,
         terms=(*TRANSFORMERS_CACHE.terms, gathered_for_generation, value_gathered_for_generation),
+        defaults=BEFORE,
         source=f"{SOURCE}; {TRANSFORMERS_CACHE.source}",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from alignsim import Const, Limit, at, maths, term
+from alignsim import Const, Limit, after, at, maths, term
 from alignsim.limits import SWITCH
 from alignsim_plugins.activations.forward import inner_bytes
 from alignsim_plugins.activations.inference import NO_ADAPTERS, NOTHING
@@ -23,6 +23,8 @@ SCORES = Const(
     source="generate keeps no scores unless asked (output_scores=True: 1; 2 while TRL's PPO stacks what it was given)",
     limit=Limit(2, whole=True),
 )
+
+DROPPED = Const(0, source="what generate returned is dropped when it has been read; 1 where it stays", limit=SWITCH)
 
 generated = partial(term, "byte", per=("role",), during=("generate",), resource="allocated")
 """``@generated(live=...)``: device memory of a role that generates."""
@@ -135,6 +137,21 @@ def kept_scores(
     return output_scores * rollout_sequences * (rollout_tokens - prompt_tokens) * vocab * fp32
 
 
+@generated(
+    live=after("decode"), source="TRL 0.19: ppo_trainer.py, logitss is never deleted: it goes when it is made anew"
+)
+def scores_left(
+    rollout_sequences: Any,
+    rollout_tokens: Any,
+    prompt_tokens: Any,
+    vocab: Any,
+    scores_stay: Any = DROPPED,
+    fp32: Any = FP32,
+) -> Any:
+    """One set of scores that stays while others work, and while the next one is made."""
+    return scores_stay * rollout_sequences * (rollout_tokens - prompt_tokens) * vocab * fp32
+
+
 GENERATE = (
     inner_bytes,
     casts_weights,
@@ -148,4 +165,5 @@ GENERATE = (
     prefill_mask,
     generation_casts,
     kept_scores,
+    scores_left,
 )
