@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from alignsim.hardware import Accelerator, Cluster, Node
     from alignsim.hookspecs import hookimpl
     from alignsim.layout import Layout, Place
+    from alignsim.lengths import Lengths
     from alignsim.limits import Limit
     from alignsim.parts import Parts
     from alignsim.plan import Plan
@@ -69,6 +70,7 @@ _HOME = {  # name -> the module that it is in; empty for a module
     "Inputs": "given",
     "InvalidInput": "errors",
     "Layout": "layout",
+    "Lengths": "lengths",
     "Limit": "limits",
     "Node": "hardware",
     "Of": "term",
@@ -136,6 +138,7 @@ __all__ = [
     "Inputs",
     "InvalidInput",
     "Layout",
+    "Lengths",
     "Limit",
     "Node",
     "Of",

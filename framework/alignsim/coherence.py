@@ -21,6 +21,7 @@ def incoherent(run: Scenario) -> Iterator[Problem]:
         yield from wrong
         if wrong:
             return
+    yield from run.lengths.beyond(run.settled.batch)
     for field in ("models", "layouts", "places"):
         for role in getattr(run, field):
             if role not in run.played.roles:

@@ -70,7 +70,16 @@ def safe_divide(a: Any, b: Any) -> Any:
     return numpy.where(zero, 0.0, numpy.divide(a, numpy.where(zero, 1.0, b)))
 
 
-FUNCTIONS = {f.__name__: f for f in (where, minimum, maximum, ceil, floor, safe_divide)}
+def sqrt(value: Any) -> Any:
+    """Return the square root; of what is below 0, what is not a number."""
+    if isinstance(value, _NUMBERS):
+        return math.sqrt(value) if value >= 0 else math.nan
+    if _probing(value):
+        return value**0.5
+    return _numpy().sqrt(value)
+
+
+FUNCTIONS = {f.__name__: f for f in (where, minimum, maximum, ceil, floor, safe_divide, sqrt)}
 
 
 def _numpy() -> Any:

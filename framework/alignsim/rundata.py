@@ -35,6 +35,7 @@ def data_of(run: Scenario) -> dict[str, Any]:
         "layout": described(run.layout),
         "layouts": _each(run.layouts, described),
         "batch": described(run.batch),
+        "lengths": described(run.lengths),
         "preset": run.preset and run.preset.name,
         "components": _components(run),
         "givens": _each(run.givens, _number),

@@ -31,6 +31,7 @@ from alignsim.errors import AlignSimError, InvalidInput, PluginError, Problem, U
 from alignsim.fields import Fields, short
 from alignsim.given import given
 from alignsim.layout import Layout, Place
+from alignsim.lengths import Lengths
 from alignsim.registry import Registry, default_registry
 from alignsim.scenario import EVERY, Scenario
 from alignsim.units import measure, to_base
@@ -42,7 +43,7 @@ FIELDS = tuple(field.name for field in attrs.fields(Scenario) if field.name not 
 STATED = ("gpus", "global_batch")
 """The totals that plain data may state beside them."""
 NEEDED = ("algorithm", "models")
-REST = ("preset", "accelerator", "layout", "layouts", "batch", "givens", "resource", "solver", *STATED)
+REST = ("preset", "accelerator", "layout", "layouts", "batch", "lengths", "givens", "resource", "solver", *STATED)
 """The fields without which the others can still be looked at."""
 ENDS = ("low", "high")
 RUN = ("key", "scenario", "measured", "about", "source", "cause")
@@ -53,9 +54,9 @@ def scenario_of(data: Any, registry: Registry | None = None, place: str = "scena
     """Return the run that plain data describes: the fields of :class:`Scenario` by name.
 
     Names of a catalogue stand for its objects; ``models`` may describe a model by the fields of ``Architecture``
-    instead, ``layout``, ``layouts`` and ``batch`` are objects with the fields of ``Layout`` and ``Batch``, ``places``
-    with those of ``Place``. A number with a unit is a text, such as ``"80 GiB"``. ``gpus``, for all pools or for each,
-    and ``global_batch`` state what the layouts and the batch must come to.
+    instead, ``layout``, ``layouts``, ``batch`` and ``lengths`` are objects with the fields of ``Layout``, ``Batch`` and
+    ``Lengths``, ``places`` with those of ``Place``. A number with a unit is a text, such as ``"80 GiB"``. ``gpus``, for
+    all pools or for each, and ``global_batch`` state what the layouts and the batch must come to.
 
     >>> scenario_of({"algorithm": "PPO", "modles": {}}, Registry())
     Traceback (most recent call last):
@@ -312,6 +313,7 @@ _READ: Mapping[str, Any] = {
     "layout": _described(Layout),
     "layouts": _by_role(Layout),
     "batch": _described(Batch),
+    "lengths": _described(Lengths),
     "components": _texts,
     "givens": _givens,
     "places": _by_role(Place),

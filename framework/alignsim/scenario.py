@@ -20,6 +20,7 @@ from alignsim.frozen import frozen
 from alignsim.given import Given, Inputs, described, stated
 from alignsim.hardware import Accelerator
 from alignsim.layout import Layout, Place
+from alignsim.lengths import Lengths
 from alignsim.parts import Parts
 from alignsim.preset import Defaults, Preset, names_of
 from alignsim.question import Question
@@ -77,6 +78,7 @@ class Scenario(Question):
         layout: how models are spread.
         layouts: role -> another layout than that of the others.
         batch: how much work there is at once.
+        lengths: how long sequences really are, where that is known.
         components: fillings of slots, by ``slot`` for all roles that need it or by ``role.slot``; ``{"*": "none"}``
             fills every other slot with nothing.
         preset: a framework whose defaults are in force where nothing else is said.
@@ -98,6 +100,7 @@ class Scenario(Question):
     layout: Layout = attrs.field(factory=Layout)
     layouts: Mapping[str, Layout] = attrs.field(factory=dict)
     batch: Batch = attrs.field(factory=Batch)
+    lengths: Lengths = attrs.field(factory=Lengths)
     components: Mapping[str, Component] = attrs.field(factory=dict, converter=_components)
     givens: Mapping[str, Given] = attrs.field(factory=dict, converter=_givens)
     preset: Preset | None = attrs.field(default=None, converter=_preset)
@@ -279,7 +282,7 @@ class Scenario(Question):
         models = {role: model for role in roles if (model := self.model(role)) is not None}
         facts = {f"{{{m.name}}}.{name}": number for m in models.values() for name, number in m.numbers().items()}
         facts |= self.played.numbers
-        facts |= self.layout.numbers() | self.settled.batch.numbers()
+        facts |= self.layout.numbers() | self.settled.batch.numbers() | self.lengths.numbers()
         facts |= {
             f"{role}.{name}": number
             for role, layout in self.layouts.items()

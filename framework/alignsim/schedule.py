@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
+from operator import and_, or_
+from typing import Any
 
 import attrs
 
@@ -83,17 +85,29 @@ def _moments(algorithm: Algorithm, phase: str) -> Iterator[tuple[str, str]]:
 
 @attrs.frozen
 class Liveness:
-    """A rule that picks events for a term of one owner. Rules combine with ``|`` and ``&``."""
+    """A rule that picks events for a term of one owner. Rules combine with ``|`` and ``&``.
+
+    Attributes:
+        name: the rule in words; rules of one name are the same.
+        picks: which events, of a schedule, a phase and a role.
+        moments: what its own role must pass through.
+        made: a call that makes it again, so that it travels; none where ``picks`` is the function of a module.
+    """
 
     name: str
-    picks: Callable[[Schedule, str | None, str | None], frozenset[int]] = attrs.field(repr=False)
+    picks: Callable[[Schedule, str | None, str | None], frozenset[int]] = attrs.field(repr=False, eq=False)
     moments: tuple[str, ...] = ()
+    made: tuple[Callable[..., Any], tuple[Any, ...]] | None = attrs.field(default=None, repr=False, eq=False)
+
+    def __reduce__(self) -> Any:
+        return self.made or (Liveness, (self.name, self.picks, self.moments))
 
     def __or__(self, other: Liveness) -> Liveness:
         return Liveness(
             f"{self.name} or {other.name}",
             lambda s, p, r: self.picks(s, p, r) | other.picks(s, p, r),
             (*self.moments, *other.moments),
+            (or_, (self, other)),
         )
 
     def __and__(self, other: Liveness) -> Liveness:
@@ -101,6 +115,7 @@ class Liveness:
             f"{self.name} and {other.name}",
             lambda s, p, r: self.picks(s, p, r) & other.picks(s, p, r),
             (*self.moments, *other.moments),
+            (and_, (self, other)),
         )
 
 
@@ -132,7 +147,9 @@ resident = Liveness("while its role is on the device", _resident)
 
 def at(*moments: str) -> Liveness:
     """Live only when its own role is at one of the moments."""
-    return Liveness(f"at {', '.join(moments)}", lambda s, p, r: frozenset(_own(s, p, r, moments)), moments)
+    return Liveness(
+        f"at {', '.join(moments)}", lambda s, p, r: frozenset(_own(s, p, r, moments)), moments, (at, moments)
+    )
 
 
 def while_(*activities: str) -> Liveness:
@@ -145,7 +162,7 @@ def while_(*activities: str) -> Liveness:
             if role is not None and schedule.activity_kinds(schedule.events[i], role) & set(activities)
         )
 
-    return Liveness(f"while it does {' or '.join(activities)}", picks)
+    return Liveness(f"while it does {' or '.join(activities)}", picks, made=(while_, activities))
 
 
 def span(first: str, last: str, *, without: tuple[str, ...] = ()) -> Liveness:
@@ -167,7 +184,8 @@ def span(first: str, last: str, *, without: tuple[str, ...] = ()) -> Liveness:
         return frozenset(found.difference(_own(schedule, phase, role, without)))
 
     left_out = f" without {', '.join(without)}" if without else ""
-    return Liveness(f"from {first} to {last}{left_out}", picks, (first, last))
+    again = partial(span, first, last, without=without)
+    return Liveness(f"from {first} to {last}{left_out}", picks, (first, last), (again, ()))
 
 
 def after(moment: str) -> Liveness:
@@ -181,4 +199,4 @@ def after(moment: str) -> Liveness:
             else frozenset()
         )
 
-    return Liveness(f"after the first {moment}", picks, (moment,))
+    return Liveness(f"after the first {moment}", picks, (moment,), (after, (moment,)))

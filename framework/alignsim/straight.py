@@ -24,7 +24,9 @@ _OPERATIONS: dict[type[ast.AST], str] = {
     ast.Eq: "equal",
     ast.NotEq: "not_equal",
 }
-_IN_PLACE = frozenset({"add", "subtract", "multiply", "divide", "negative", "minimum", "maximum", "ceil", "floor"})
+_IN_PLACE = frozenset(
+    {"add", "subtract", "multiply", "divide", "negative", "minimum", "maximum", "ceil", "floor", "sqrt"}
+)
 UFUNCS = frozenset(_OPERATIONS.values()) | _IN_PLACE
 _HANDED_ON = frozenset({"add", "subtract", "multiply", "negative", "ceil", "floor"})  # what is not finite stays so
 

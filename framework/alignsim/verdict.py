@@ -9,6 +9,7 @@ import attrs
 
 from alignsim.batch import Batch
 from alignsim.given import Given
+from alignsim.lengths import PATHS
 from alignsim.parts import Parts
 from alignsim.plan import Plan
 from alignsim.scope import Scope
@@ -116,7 +117,7 @@ class Verdict:
         judged: every resource and pool of which it is known how much there is.
         conditions: what else must hold.
         lengths: the numbers of tokens that it was judged by, by name.
-        real_lengths: whether all of those were measured; else they are what was configured.
+        real_lengths: whether it was judged by lengths that were measured; else they are what was configured.
     """
 
     status: str
@@ -150,7 +151,9 @@ def judge(result: Result) -> Verdict | None:
     statuses = [known, *(item.status for item in judged), *(met.status for met in conditions)]
     status = max(statuses, key=ORDER.index)
     lengths = dict(_lengths(result))
-    real = bool(lengths) and all(number.obtained == "measured" for number in lengths.values())
+    real = PATHS["maximum"] in lengths or (
+        bool(lengths) and all(number.obtained == "measured" for number in lengths.values())
+    )
     return Verdict(status, judged, conditions, tuple((name, n.value) for name, n in lengths.items()), real)
 
 
@@ -196,10 +199,12 @@ def _judged(result: Result) -> Iterator[Judged]:
 def _configured(result: Result, path: str) -> float | None:
     """What is taken at configured lengths, where others were measured."""
     facts = result.graph.parts.facts
-    measured = {name: number for name, number in _lengths(result) if number.obtained == "measured"}
+    lengths = dict(_lengths(result))
+    measured = {name: number for name, number in lengths.items() if number.obtained == "measured"}
     changes = {
         name: facts[name].value for name, n in measured.items() if name in facts and facts[name].value != n.value
     }
+    changes |= {path: 0.0 for path in PATHS.values() if path in lengths}  # 0 stands for what is not known
     if not changes:
         return None
     (taken,) = Plan.of(result.graph, (path,)).evaluate(changes=changes).values()
@@ -230,7 +235,8 @@ def _conditions(result: Result) -> Iterator[Met]:
 
 
 def _lengths(result: Result) -> Iterator[tuple[str, Given]]:
-    for field in attrs.fields(Batch):
-        node = result.graph.nodes.get(field.name)
-        if field.name.endswith("_tokens") and node is not None and node.given is not None:
-            yield field.name, node.given
+    for name in (*(field.name for field in attrs.fields(Batch)), *PATHS.values()):
+        node = result.graph.nodes.get(name)
+        given = node.given if node is not None and name.endswith("_tokens") else None
+        if given is not None and (given.value or name not in PATHS.values()):
+            yield name, given

@@ -7,13 +7,14 @@ from typing import Any
 
 import attrs
 
-from alignsim.cli.composing import OWN, SIZES, components, numbers, run_of
+from alignsim.cli.composing import OWN, SIZES, components, lengths, numbers, run_of
 from alignsim.cli.devices import Devices
 from alignsim.errors import InvalidInput, Problem
 from alignsim.registry import Registry
 from alignsim.runs import ENDINGS, read_run
 
 REFERENCE = "Llama2_70B_PpoAlignment"
+SPELT = {"number": "--set", "lengths": "--real-lengths"}
 FIELDS = {"tensor": "tp_size", "pipeline": "pp_size", "sequence": "sequence", "data": "dp_size"}
 MODELS = ("policy", "critic")
 
@@ -126,12 +127,14 @@ def _changes(base: Any, given: Mapping[str, Any], devices: Devices | None) -> di
     problems = []
     for flag, value in given.items():
         field = FIELDS.get(flag, flag)
-        if field in fields:
+        if field in fields and flag != "lengths":
             changes[field] = value
         elif flag in MODELS and "models" in fields:
             changes["models"] = {**changes.get("models", base.models), flag: value}
         elif flag == "component" and "components" in fields:
             changes["components"] = {**base.components, **components(value)}
+        elif flag == "lengths" and "lengths" in fields:
+            changes["lengths"] = lengths(value)
         elif flag == "number" and "givens" in fields:
             changes["givens"] = {**base.givens, **numbers(value)}
         elif "layout" in fields if flag in FIELDS else flag in SIZES and "batch" in fields:
@@ -155,7 +158,7 @@ def _flag(field: str) -> str:
 
 
 def _spelt(flag: str) -> str:
-    return "--set" if flag == "number" else f"--{flag.replace('_', '-')}"
+    return SPELT.get(flag, f"--{flag.replace('_', '-')}")
 
 
 def _as_run(question: Any, algorithm: Any, devices: Devices | None, preset: str | None) -> Any:

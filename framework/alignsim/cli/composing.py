@@ -13,10 +13,11 @@ from alignsim.cli.devices import Devices
 from alignsim.errors import InvalidInput, Problem
 from alignsim.given import Inputs
 from alignsim.layout import Layout
+from alignsim.lengths import Lengths
 from alignsim.registry import Registry
 from alignsim.scenario import Scenario
 
-CHOICES = ("component", "number", "spread", "preset")
+CHOICES = ("component", "number", "spread", "preset", "lengths")
 SIZES = tuple(field.name for field in attrs.fields(Batch) if field.name not in {f.name for f in attrs.fields(Inputs)})
 OWN = (*CHOICES, *(size for size in SIZES if not size.startswith("rollout_")))
 """The flags that the reference case has nothing to do with: with one of them, a run is described."""
@@ -80,6 +81,28 @@ def spread(texts: Iterable[str]) -> dict[str, Any]:
     return found
 
 
+def lengths(texts: Iterable[str]) -> Lengths:
+    """Return the lengths that texts such as ``mean=900,maximum=4096`` say.
+
+    Raises:
+        InvalidInput: all that is wrong with them.
+    """
+    named = pairs("real-lengths", (part for text in texts for part in text.split(",")), "mean=900,maximum=4096")
+    found: dict[str, Any] = {name: _number(text) for name, text in named.items()}
+    wrong = [
+        Problem("--real-lengths", f"{name} is a number of tokens; got {text!r}")
+        for name, text in found.items()
+        if isinstance(text, str)
+    ]
+    if wrong:
+        raise InvalidInput(wrong)
+    try:
+        return Lengths(**found)
+    except InvalidInput as error:
+        told = (f"{p.field.removeprefix('Lengths.')} {p.message}" for p in error.problems)
+        raise InvalidInput([Problem("--real-lengths", message) for message in told]) from None
+
+
 def run_of(registry: Registry, flags: Mapping[str, Any], devices: Devices | None) -> tuple[Scenario, list[str]]:
     """Return the run that the flags describe, and what was decided for the user.
 
@@ -113,6 +136,7 @@ def run_of(registry: Registry, flags: Mapping[str, Any], devices: Devices | None
         accelerator=devices.accelerator if devices else None,
         layout=Layout(**degrees),
         batch=Batch(**{name: given[name] for name in SIZES if name in given}),
+        lengths=lengths(given.get("lengths", ())),
         components=components(given.get("component", ())),
         preset=given.get("preset"),
         givens={**(devices.givens if devices else {}), **numbers(given.get("number", ()))},

@@ -104,6 +104,13 @@ _CASE: tuple[Decorator, ...] = (
         metavar="PATH=NUMBER",
         help="A number set on purpose, such as policy.lora_rank=64. May be repeated.",
     ),
+    click.option(
+        "--real-lengths",
+        "lengths",
+        multiple=True,
+        metavar="NAME=TOKENS[,...]",
+        help="How long sequences really are, such as mean=900,p99=3800,maximum=4096.",
+    ),
     click.option("--rollout-sequences", type=int, metavar="N", help="Sequences generated together."),
     click.option("--rollout-tokens", type=int, metavar="N", help="Tokens cached for each of them."),
     click.option("--device-memory", metavar="AMOUNT", help="Memory of one device with its unit, such as '80 GB'."),

@@ -154,7 +154,7 @@ class Workbench:
                 chosen |= next({slot: filling} for slot, filling in self._tenants)
         chosen |= pinned
         for place in pinned:
-            self._provide(chosen, place, pinned)
+            self._provide(algorithm, chosen, place, pinned)
         places = [place for slot in slots for place in self.places(algorithm, slot) if place not in pinned]
         least, error = self._problems(name, chosen)
         places.sort(key=lambda place: ("." in place, -self._complaints(error, place, chosen.get(place, NONE))))
@@ -174,11 +174,12 @@ class Workbench:
                     break
         return Setup(name, chosen) if error is None else error
 
-    def _provide(self, chosen: dict[str, str], place: str, pinned: Mapping[str, str]) -> None:
+    def _provide(self, algorithm: Algorithm, chosen: dict[str, str], place: str, pinned: Mapping[str, str]) -> None:
         """Choose fillings of the kinds that a filling works with, and of those that they work with in turn."""
         role, dot, slot = place.rpartition(".")
-        for need, kinds in self.registry.component(slot, chosen[place]).needs.items():
-            where = f"{role}{dot}{need}"
+        for wanted, kinds in self.registry.component(slot, chosen[place]).needs.items():
+            other, _, need = wanted.rpartition(".")
+            where = f"{algorithm.model_of.get(role, role)}.{need}" if other and role else f"{role}{dot}{need}"
             name = chosen.get(where, chosen.get(need, NONE))
             if where in pinned or not {where, need} & chosen.keys():
                 continue  # asked for, or nobody needs it
@@ -186,7 +187,7 @@ class Workbench:
                 continue
             suiting = (n for n in self._choices(need) if self.registry.component(need, n).kinds.intersection(kinds))
             chosen[where] = next(suiting, name)
-            self._provide(chosen, where, pinned)
+            self._provide(algorithm, chosen, where, pinned)
 
     def _asked(self, slots: Iterable[str], error: InvalidInput) -> set[str]:
         """The slots that problems speak of, or that have a filling which brings what is needed."""

@@ -9,6 +9,7 @@ import attrs
 
 from alignsim.batch import Batch
 from alignsim.graph import TermGraph
+from alignsim.lengths import PATHS, Lengths
 from alignsim.units import human
 from alignsim.views.amounts import amount, count, gb, gib, share, short
 from alignsim.views.docs import attribute_docs
@@ -30,12 +31,14 @@ def asked(question: Any) -> str:
     told = []
     for field in attrs.fields(type(question)):
         value = getattr(question, field.name)
-        if field.name not in MACHINERY and value is not None and value != () and value != {}:
+        if field.name not in MACHINERY and value is not None and value not in ((), {}, Lengths()):
             told.append(_sizes(value) if isinstance(value, Batch) else f"{spoken(field.name)} {_laid_out(value)}")
     return f"{question.name}: {', '.join(told)}"
 
 
 def _laid_out(value: Any) -> str:
+    if isinstance(value, Lengths):
+        return ", ".join(f"{name} {count(length)}" for name in PATHS if (length := getattr(value, name)) is not None)
     degrees = [getattr(value, name, None) for name in ("tensor", "pipeline", "data")]
     ranks = getattr(value, "sequence", 1)
     shared = f", sequences over {ranks}" if ranks != 1 else ""

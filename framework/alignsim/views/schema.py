@@ -12,6 +12,7 @@ from alignsim.architecture import HEADS, Architecture
 from alignsim.batch import Batch
 from alignsim.given import Within
 from alignsim.layout import Layout, Place
+from alignsim.lengths import Lengths
 from alignsim.registry import Registry
 from alignsim.runfile import ENDS, FIELDS, NEEDED, plain_fields
 from alignsim.scenario import EVERY, Scenario
@@ -54,7 +55,7 @@ def schema(registry: Registry) -> dict[str, Any]:
         "properties": {**{name: _told(docs[name], _field(name, registry)) for name in FIELDS}, **STATED},
         "required": list(NEEDED),
         "additionalProperties": False,
-        "definitions": {kind.__name__: _described(kind) for kind in (Architecture, Batch, Layout, Place)},
+        "definitions": {kind.__name__: _described(kind) for kind in (Architecture, Batch, Layout, Lengths, Place)},
     }
 
 
@@ -70,6 +71,7 @@ def _field(name: str, registry: Registry) -> dict[str, Any]:
         "layout": _is(Layout),
         "layouts": _each(_is(Layout)),
         "batch": _is(Batch),
+        "lengths": _is(Lengths),
         "components": _components(registry),
         "givens": _each(_either(AMOUNT, _number())),
         "places": _each(_is(Place)),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from alignsim.lengths import PATHS
 from alignsim.units import human
 from alignsim.verdict import CLOSE_CALL, DOES_NOT_FIT, FITS, Judged, Met, Verdict
 from alignsim.views.amounts import count
@@ -41,12 +42,25 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
         yield f"{whole}{_met(met)}"
         whole = "  "
     if verdict.lengths:
-        kind = "measured" if verdict.real_lengths else "taken as configured, and for every sequence"
-        lengths = ", ".join(f"{name.replace('_', ' ')} {count(value)}" for name, value in verdict.lengths)
-        yield f"lengths: {lengths}, {kind}"
+        yield f"lengths: {'; '.join(_lengths(verdict))}"
     for judged in verdict.judged:
         if judged.configured is not None:
             yield f"at configured lengths: {judged.resource} {human(judged.configured, judged.unit)}"
+
+
+def _lengths(verdict: Verdict) -> Iterator[str]:
+    """Yield the lengths that were measured, and those that are configured; in words of their own where both are."""
+    real = [(name, value) for name, value in verdict.lengths if name in PATHS.values()]
+    rest = [(name, value) for name, value in verdict.lengths if name not in PATHS.values()]
+    if real:
+        yield f"{_named(real)}, measured"
+    if rest:
+        kind = "measured" if verdict.real_lengths else "taken as configured, and for every sequence"
+        yield f"{_named(rest)}, {'configured' if real else kind}"
+
+
+def _named(lengths: Iterable[tuple[str, float]]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {count(value)}" for name, value in lengths)
 
 
 def _judged(judged: Judged) -> str:

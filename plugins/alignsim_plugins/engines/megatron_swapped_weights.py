@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from alignsim import Component, always, hookimpl, term, while_
+from alignsim_plugins.activations.slot import DIVIDED_LAYERS
 from alignsim_plugins.engines.megatron import MEGATRON
 from alignsim_plugins.engines.slot import DIVIDES_LAYERS
 
@@ -38,6 +39,6 @@ def alignsim_components() -> Iterator[Component]:
             displaced_weights,
         ),
         never={"train": "its weights are not on the device; choose an engine that has them there"},
-        needs={**MEGATRON.needs, "model_of.engine": DIVIDES_LAYERS},
+        needs={"layers": DIVIDED_LAYERS, "model_of.engine": DIVIDES_LAYERS, "model_of.layers": DIVIDED_LAYERS},
         source=SOURCE,
     )

@@ -23,7 +23,9 @@ def turn(*activities: str) -> Liveness:
                 own.setdefault((here.lap, here.phase), []).append(event)
         return frozenset(event for turns in own.values() for event in range(turns[0], turns[-1] + 1))
 
-    return Liveness(f"from its first instant to its last where it does {' or '.join(activities)}", picks)
+    return Liveness(
+        f"from its first instant to its last where it does {' or '.join(activities)}", picks, made=(turn, activities)
+    )
 
 
 def outside(inner: Liveness) -> Liveness:
@@ -32,7 +34,7 @@ def outside(inner: Liveness) -> Liveness:
     def picks(schedule: Schedule, phase: str | None, role: str | None) -> frozenset[int]:
         return frozenset(range(len(schedule.events))) - inner.picks(schedule, phase, role)
 
-    return Liveness(f"not {inner.name}", picks)
+    return Liveness(f"not {inner.name}", picks, made=(outside, (inner,)))
 
 
 WEIGHTS_WORK = turn("train", "infer", "generate")

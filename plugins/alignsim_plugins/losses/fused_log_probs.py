@@ -9,6 +9,7 @@ from alignsim import Component, Const, hookimpl, maths, term
 from alignsim.limits import COUNT
 from alignsim_plugins.losses.chunked_head import chunked_head
 from alignsim_plugins.losses.slot import TOKENS
+from alignsim_plugins.packing.lengths import AS_CONFIGURED
 
 VERL = "verl b178a3cd (January 2026): utils/experimental/torch_functional.py, FusedLinearForPPO"
 NEMO_RL = "NeMo-RL 7ea279ab: distributed/model_utils.py, FusedLMHeadDistributedLogprob"
@@ -23,9 +24,11 @@ def verl_chunk_tokens(head_tokens: Any, fused_chunk: Any = VERL_CHUNK) -> Any:
 
 
 @term("token", per={"role"}, source=NEMO_RL, name="chunk_tokens")
-def nemo_rl_chunk_tokens(rows: Any, sequence_tokens: Any, fused_chunk: Any = NEMO_RL_CHUNK) -> Any:
+def nemo_rl_chunk_tokens(
+    rows: Any, sequence_tokens: Any, fused_chunk: Any = NEMO_RL_CHUNK, length_share: Any = AS_CONFIGURED
+) -> Any:
     """Tokens of one chunk: so many of every row."""
-    return rows * maths.minimum(sequence_tokens, fused_chunk)
+    return rows * maths.minimum(sequence_tokens * length_share, fused_chunk)
 
 
 FUSED = (

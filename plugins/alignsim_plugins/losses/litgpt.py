@@ -18,6 +18,7 @@ from alignsim_plugins.elements import FP32
 from alignsim_plugins.losses.coefficients import coefficients
 from alignsim_plugins.losses.head import head_input_gradient as whole_gradient
 from alignsim_plugins.losses.slot import CROSS_ENTROPY
+from alignsim_plugins.packing.lengths import AS_CONFIGURED
 
 FABRIC = "Lightning 2.1: fabric/wrappers.py, _FabricModule.forward; fabric/plugins/precision, convert_output"
 LOSS = "LitGPT 0.2: litgpt/utils.py, chunked_cross_entropy"
@@ -27,9 +28,11 @@ LET_GO = Const(0, source="torch.autograd: a product by a frozen matrix does not 
 
 
 @term("token", per={"role"}, source=f"{LOSS} cuts sequences, all rows at once")
-def chunk_tokens(rows: Any, sequence_tokens: Any, head_chunk_tokens: Any = CHUNK) -> Any:
+def chunk_tokens(
+    rows: Any, sequence_tokens: Any, head_chunk_tokens: Any = CHUNK, length_share: Any = AS_CONFIGURED
+) -> Any:
     """Tokens of one chunk: so many of every row."""
-    return rows * maths.minimum(sequence_tokens, head_chunk_tokens)
+    return rows * maths.minimum(sequence_tokens * length_share, head_chunk_tokens)
 
 
 @term("byte", per={"role"}, source=FABRIC)

@@ -6,6 +6,7 @@ from typing import Any
 
 from alignsim import Const, Limit, maths, term
 from alignsim_plugins.elements import BF16, FP32, TRACES
+from alignsim_plugins.packing.lengths import AS_CONFIGURED
 
 PROMPT = Const(
     0, "token", source="nothing is said of prompts: every token may be a completion's", limit=Limit(whole=True)
@@ -16,16 +17,24 @@ CONVERTED = f"accelerate 1.15: utils/operations.py, convert_outputs_to_fp32; {TR
 
 @term("token", per={"role"}, source="rows x (sequence - prompt)")
 def completion_tokens(
-    rows: Any, sequence_tokens: Any, tokens: Any, prompt_tokens: Any = PROMPT, context: Any = WHOLE
+    rows: Any,
+    sequence_tokens: Any,
+    tokens: Any,
+    prompt_tokens: Any = PROMPT,
+    context: Any = WHOLE,
+    length_share: Any = AS_CONFIGURED,
 ) -> Any:
-    """Tokens after the prompts; a rank that shares sequences may have no others, or has an even part of them."""
-    return maths.minimum(tokens, rows * (sequence_tokens - prompt_tokens / context))
+    """Tokens after the prompts; a rank that shares sequences may have no others, or has an even part of them.
+
+    Of shorter sequences the prompt is taken to be the same part.
+    """
+    return maths.minimum(tokens, rows * (sequence_tokens - prompt_tokens / context) * length_share)
 
 
 @term("token", per={"role"}, source="logits and labels are shifted by one")
-def predicted_tokens(rows: Any, sequence_tokens: Any, tokens: Any) -> Any:
+def predicted_tokens(rows: Any, sequence_tokens: Any, tokens: Any, length_share: Any = AS_CONFIGURED) -> Any:
     """Every token that another one comes before."""
-    return maths.minimum(tokens, rows * (sequence_tokens - 1))
+    return maths.minimum(tokens, rows * (sequence_tokens * length_share - 1))
 
 
 @term("token", per={"role"}, source="labels of prompts are -100")

@@ -9,6 +9,7 @@ from alignsim import Component, Const, hookimpl, maths, term
 from alignsim.limits import COUNT
 from alignsim_plugins.losses.coefficients import coefficients
 from alignsim_plugins.losses.slot import CROSS_ENTROPY, PAIRS, TOKENS
+from alignsim_plugins.packing.lengths import AS_CONFIGURED
 
 FILE = "NeMo-RL 7ea279ab: distributed/model_utils.py, "
 CHUNK = Const(
@@ -17,9 +18,11 @@ CHUNK = Const(
 
 
 @term("token", per={"role"}, source=f"{FILE}ChunkedDistributedLogprob cuts sequences, all rows at once")
-def chunk_tokens(rows: Any, sequence_tokens: Any, logprob_chunk_size: Any = CHUNK) -> Any:
+def chunk_tokens(
+    rows: Any, sequence_tokens: Any, logprob_chunk_size: Any = CHUNK, length_share: Any = AS_CONFIGURED
+) -> Any:
     """Tokens of one chunk: so many of every row."""
-    return rows * maths.minimum(sequence_tokens, logprob_chunk_size)
+    return rows * maths.minimum(sequence_tokens * length_share, logprob_chunk_size)
 
 
 NEMO_RL = (

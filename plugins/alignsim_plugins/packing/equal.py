@@ -7,6 +7,7 @@ from typing import Any
 
 from alignsim import Component, Const, Limit, hookimpl, term
 from alignsim_plugins.elements import ONE_ROW
+from alignsim_plugins.packing.lengths import SHARES, padded_share
 from alignsim_plugins.packing.slot import PACKING
 
 SOURCE = "a batch of equally long rows"
@@ -21,21 +22,21 @@ def rows(micro_batch: Any, rows_per_sample: Any = ONE_ROW) -> Any:
 
 
 @term("token", per={"role"}, source=SOURCE)
-def tokens(rows: Any, sequence_tokens: Any) -> Any:
+def tokens(rows: Any, row_tokens: Any) -> Any:
     """Tokens of one forward."""
-    return rows * sequence_tokens
+    return rows * row_tokens
 
 
 @term("token", per={"role"}, source=SOURCE)
-def row_tokens(sequence_tokens: Any) -> Any:
-    """One sequence a row."""
-    return sequence_tokens
+def row_tokens(sequence_tokens: Any, length_share: Any) -> Any:
+    """One sequence a row, all as long as the longest."""
+    return sequence_tokens * length_share
 
 
 EQUAL = Component(
     name="equal",
     slot=PACKING,
-    terms=(rows, tokens, row_tokens),
+    terms=(rows, tokens, row_tokens, padded_share, *SHARES),
     defaults={
         "padded": Const(0, source=SOURCE),
         "packed": Const(0, source=SOURCE),

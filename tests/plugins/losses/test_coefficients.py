@@ -201,6 +201,6 @@ def test_selectors_are_two_terms_each():
 
 
 def test_terms_are_plain_functions():
-    assert nemo_rl.chunk_tokens(rows=4, sequence_tokens=512, logprob_chunk_size=1024) == 4 * 512
+    assert nemo_rl.chunk_tokens(rows=4, sequence_tokens=512, logprob_chunk_size=1024, length_share=1) == 4 * 512
     assert verl.chunk_tokens(logit_tokens=100, entropy_chunk=2048) == 100
     assert chunked_head.norm_output(early=0, casts_weights=0, head_tokens=8, tokens=8, residual_bytes=2, hidden=4) == 0

@@ -34,11 +34,11 @@ def test_one_sequence_packed_is_one_row():
 
 
 def test_a_budget_or_the_longest():
-    assert token_budget.tokens(16384, 2048, 1, 1) == 16384
-    assert token_budget.tokens(16384, 20000, 1, 1) == 20000
-    assert token_budget.tokens(16384, 10000, 1, 2) == 20000
-    assert token_budget.tokens(16384, 70000, 4, 1) == 17500
-    assert token_budget.tokens(16384, 20000, 4, 1) == 16384
-    assert token_budget.rows(16384, 2048, 1) == 8
-    assert token_budget.rows(16384, 2048, 4) == 32
+    assert token_budget.tokens(16384, 2048, 1, 1, 1) == 16384
+    assert token_budget.tokens(16384, 20000, 1, 1, 1) == 20000
+    assert token_budget.tokens(16384, 10000, 1, 1, 2) == 20000
+    assert token_budget.tokens(16384, 70000, 4, 1, 1) == 17500
+    assert token_budget.tokens(16384, 20000, 4, 1, 1) == 16384
+    assert token_budget.rows(16384, 2048, 1, 1) == 8
+    assert token_budget.rows(16384, 2048, 4, 1) == 32
     assert value("tokens", packing="token-budget", token_budget=1024, rows=99) == 1024
