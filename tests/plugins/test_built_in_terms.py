@@ -54,7 +54,10 @@ GOES_WITH = {
     "precision:bf16-gathered": {"engine": "fsdp2"},
     "engine:megatron": {"layers": "megatron"},
     "layers:megatron": {"engine": "megatron"},
+    "engine:megatron-offloading": {"layers": "megatron"},
+    "engine:megatron-swapped-weights": {"engine": "megatron", "layers": "megatron"},
     "engine:same-weights": {"adapter": "lora"},
+    "engine:same-weights-own-adapters": {"adapter": "lora"},
     "engine:fsdp1-same-weights": {"adapter": "lora", "engine": "fsdp1"},
     "engine:fsdp2-same-weights": {"adapter": "lora", "engine": "fsdp2"},
     "engine:fsdp2-swapped-weights": {"engine": "fsdp2"},
@@ -63,7 +66,9 @@ GOES_WITH = {
     "engine:zero-3-same-weights": {"adapter": "lora", "engine": "zero-3"},
 }
 SHARING = (
+    "megatron-swapped-weights",
     "same-weights",
+    "same-weights-own-adapters",
     "fsdp1-same-weights",
     "fsdp2-same-weights",
     "fsdp2-swapped-weights",
