@@ -26,7 +26,7 @@ def parked_weights(held_weights: Any) -> Any:
     return held_weights
 
 
-@term("byte", per={"role", "stage"}, during={"train"}, resource="host", live=outside(TRAINED), source=SOURCE)
+@term("byte", per={"role", "stage"}, during={"train"}, resource="host", live=outside(TRAINING), source=SOURCE)
 def parked_optimizer(held_master_weights: Any, held_optimizer_state: Any) -> Any:
     """The optimizer on the host; gradients are dropped."""
     return held_master_weights + held_optimizer_state

@@ -4,8 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from alignsim import Choice, Preset, hookimpl
-from alignsim_plugins.presets.verl import ASKS, CONFIG, FSDP, SAMPLING, of
+from alignsim import Choice, Const, Preset, hookimpl
+from alignsim_plugins.presets.verl import ASKS, CONFIG, FSDP, LEFT_OUT, MEGATRON, ONLY, SAMPLING, VLLM, of
+
+WORKERS = "workers/fsdp_workers.py"
+ENTROPY = f"verl b178a3cd: {WORKERS} and megatron_workers.py, compute_log_prob(calculate_entropy=True)"
+
+CHOICES = (
+    *of("verl-2026.01", "b178a3cd", WORKERS, "workers/actor/megatron_actor.py"),
+    Choice(
+        givens={"generator.max_sequences": 1024},
+        where={"rollout": VLLM},
+        source=f"{CONFIG}/rollout/rollout.yaml, max_num_seqs: 1024",
+    ),
+    Choice(
+        givens={"policy.reshards_root": 1},
+        where={"engine": "fsdp1"},
+        source=f"verl b178a3cd: {WORKERS}, compute_log_prob: _handle.reshard(True) of the root",
+    ),
+    Choice(
+        givens={"reference.reshards_root": 1},
+        where={"engine": "fsdp1", "reference.engine": ("fsdp1-cpu-offload", "fsdp1-same-weights")},
+        source=f"verl b178a3cd: {WORKERS}, compute_ref_log_prob: _handle.reshard(True) of the root",
+    ),
+    Choice(
+        givens={"policy.inferred_narrow": Const(4, "byte"), "policy.inferred_wide": Const(8, "byte")},
+        where={"engine": FSDP, "policy.loss": "verl-2026.01"},
+        source=f"{ENTROPY}: entropies too, under torch.compile; as verl-2026.01-entropy-compiled",
+    ),
+    Choice(
+        givens={
+            "policy.inferred_narrow": Const(10, "byte", low=8, high=12),
+            "policy.inferred_wide": Const(8, "byte", low=6, high=10),
+        },
+        where={"engine": MEGATRON, "policy.loss": "megatron-d98e8a6"},
+        source=f"{ENTROPY}: entropies of a clone of the logits; as verl-megatron-b178a3c-entropy",
+    ),
+)
 
 VERL_2026_01 = Preset(
     name="verl-2026.01",
@@ -13,18 +48,14 @@ VERL_2026_01 = Preset(
     version="January 2026 (b178a3cd)",
     aliases=("verl-legacy",),
     algorithms=SAMPLING,
-    only={"engine": (*FSDP, "megatron")},
-    choices=(
-        *of("verl-2026.01", "b178a3cd"),
-        Choice(
-            givens={"generator.max_sequences": 1024},
-            where={"rollout": ("vllm", "vllm-offloading", "vllm-awake", "vllm-0.9")},
-            source=f"{CONFIG}/rollout/rollout.yaml, max_num_seqs: 1024",
-        ),
-    ),
+    only=ONLY,
+    choices=CHOICES,
     source="verl b178a3cd, January 2026: workers/fsdp_workers.py, workers/megatron_workers.py, trainer/config",
-    asks=ASKS,
-    left_out=("the second engine that serves a generative reward model",),
+    asks=(
+        *ASKS,
+        "use_reward_loop: with False, RewardModelWorker, choose reward.engine=fsdp1-cpu-offload or fsdp2-cpu-offload",
+    ),
+    left_out=LEFT_OUT,
 )
 
 

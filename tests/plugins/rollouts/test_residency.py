@@ -178,7 +178,8 @@ def test_each_others_states_in_the_two_updates(name, there):
 
 
 def test_references_are_swapped_in_streamed_or_sharded():
-    sharded, streamed = (run(loop) for loop in (LOOPS[4], LOOPS[2]))
+    worker = {"components": {"reward.engine": "fsdp1-cpu-offload"}}  # verl's own, not an engine that serves it
+    sharded, streamed = run(LOOPS[4]), run(attrs.evolve(LOOPS[2], fields={**LOOPS[2].fields, **worker}))
     parameters = sharded.value(f"{{{MODEL}}}.parameters")
     for role in ("reference", "reward"):
         event = f"score:{role}/forward_layers"
