@@ -11,6 +11,7 @@ import attrs
 from alignsim.bounds import bounded
 from alignsim.errors import CompositionError, MissingInput, Problem, UnusedInput, near, suggestion
 from alignsim.frozen import frozen
+from alignsim.given import Given
 from alignsim.graph import Node, TermGraph
 from alignsim.numbers import from_const, numbers
 from alignsim.parts import Parts
@@ -197,11 +198,15 @@ class _Composer:
 
     def _unused(self) -> None:
         for path, number in self.parts.givens.items():
-            if path not in self.nodes:
+            if path not in self.nodes and not self._overruled(path, number):
                 paths = sorted(p for p in self.nodes if _short(p) == parse(path)[0])
                 hint = f"it is spelt {' or '.join(paths[:4])} here" if paths else suggestion(path, self.nodes)
                 self.problems.append(Problem(path, f"nothing reads this input; {hint}", number.origin))
         self._stop_on(UnusedInput)
+
+    def _overruled(self, path: str, number: Given) -> bool:
+        """Whether it is a default for all, and those that read it have numbers of their own."""
+        return number.obtained == "default" and any(_short(p) == path and p != path for p in self.parts.givens)
 
     def _stop_on(self, kind: type[CompositionError]) -> None:
         if self.problems:

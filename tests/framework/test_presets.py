@@ -18,6 +18,7 @@ from alignsim import (
     default_registry,
     hookimpl,
 )
+from alignsim.errors import UnusedInput
 from alignsim.preset import filling, overruled
 from alignsim.rundata import data_of
 from alignsim.runfile import scenario_of
@@ -111,6 +112,13 @@ def test_numbers_keep_their_range_and_give_way():
     assert (rank.source, rank.obtained) == ("acme-2.1: acme/lora.py", "default")
     said = run(components={"adapter": "lora"}, givens={"policy.lora_rank": 32, "lora_rank": 32})
     assert said.settled.givens["lora_rank"].value == 32
+
+
+def test_a_number_for_all_gives_way_where_every_role_has_its_own():
+    lora = run(components={"adapter": "lora"}).with_givens({"policy.lora_rank": 64})
+    assert lora.result.value("policy.lora_rank") == 64
+    with pytest.raises(UnusedInput, match="lora_rank"):
+        _ = lora.with_givens({"lora_rank": 64}).result  # one's own that nothing reads is still told
 
 
 def test_another_algorithm_is_chosen_for_anew():

@@ -55,7 +55,7 @@ TRAINER = (
         source="verl: utils/device.py, set_expandable_segments: on while training, off while vLLM takes memory",
     ),
     Choice(
-        givens={"token_budget": 16384, "critic.token_budget": 32768},
+        givens={"policy.token_budget": 16384, "reference.token_budget": 16384, "critic.token_budget": 32768},
         where={"packing": "token-budget"},
         source=f"{CONFIG}/actor/actor.yaml, ppo_max_token_len_per_gpu: 16384, which log-probabilities take over; "
         "critic/critic.yaml: 32768",

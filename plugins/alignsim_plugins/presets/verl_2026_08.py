@@ -32,7 +32,7 @@ CHOICES = (
         source=f"{CONFIG}/sft_trainer_engine.yaml, use_dynamic_bsz: true, max_length: 1024",
     ),
     Choice(
-        givens={"token_budget": 8192},
+        givens={"policy.token_budget": 8192},
         algorithms="SFT",
         where={"packing": "token-budget"},
         source=f"{CONFIG}/sft_trainer_engine.yaml, max_token_len_per_gpu: 8192",
