@@ -8,14 +8,14 @@ from typing import Any
 from alignsim import Component, hookimpl, maths, term
 from alignsim_plugins.rollouts.pool import POOL
 from alignsim_plugins.rollouts.server import SERVER
-from alignsim_plugins.rollouts.vllm import DEFAULTS, kv_cache_per_device
-from alignsim_plugins.rollouts.ways import ways
+from alignsim_plugins.rollouts.vllm import DEFAULTS
+from alignsim_plugins.rollouts.ways import POOLED, filled_pool, ways
 
 SOURCE = "vLLM 0.17: v1/worker/gpu_worker.py, determine_available_memory: less an estimate of CUDA graphs"
 
 
-@term("byte", per={"role"}, during={"generate"}, source=SOURCE)
-def kv_pool(
+@term("byte", per={"role"}, during={"generate"}, resource="allocated", live=POOLED, fill=True, source=SOURCE)
+def kv_cache_per_device(
     gpu_memory_utilization: Any,
     usable_memory: Any,
     served_weights: Any,
@@ -32,4 +32,4 @@ def kv_pool(
 @hookimpl
 def alignsim_components() -> Iterator[Component]:
     """Offer vLLM of today, sleeping or not."""
-    yield from ways("vllm-0.17", (*SERVER, kv_pool, kv_cache_per_device, *POOL), DEFAULTS, SOURCE)
+    yield from ways("vllm-0.17", (*SERVER, kv_cache_per_device, filled_pool, *POOL), DEFAULTS, SOURCE)

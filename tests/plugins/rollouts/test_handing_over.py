@@ -67,23 +67,6 @@ def test_adapters_go_layer_by_layer_or_are_merged_into_gathered_weights():
     assert merged.value("policy.sync_buffers") == 2 * merged.value("{Qwen2.5-7B}.parameters") + delta
 
 
-def test_a_refit_takes_a_share_of_what_is_free():
-    result = run(preset="nemo-rl", algorithm="GRPO", components={"weight_sync": "refit"})
-    sent = result.value("policy.sync_buffers")
-    usable = result.value("@gpus.usable_memory")
-    assert 0 < sent < 0.3 * usable
-    half = run(
-        preset="nemo-rl", algorithm="GRPO", components={"weight_sync": "refit"}, givens={"policy.refit_ratio": 0.15}
-    )
-    assert half.value("policy.sync_buffers") == pytest.approx(sent / 2)
-    assert (
-        run(
-            preset="nemo-rl", algorithm="GRPO", components={"weight_sync": "refit"}, givens={"policy.refit_ratio": 0}
-        ).value("policy.sync_buffers")
-        == FP32 * 152064 * 3584
-    )
-
-
 def test_tensor_ranks_parts_are_gathered_and_joined():
     choices = {"engine": "megatron", "weight_sync": "tensor-ranks-bucketed"}
     spread = run(components=choices, layout=Layout(tensor=4, data=2))
@@ -103,7 +86,6 @@ def test_tensor_ranks_parts_are_gathered_and_joined():
         ("whole-model", "TRL"),
         ("merged-model", "peft"),
         ("adapters-by-layer", "verl"),
-        ("refit", "NeMo-RL"),
         ("tensor-ranks-bucketed", "verl"),
     ],
 )
