@@ -108,9 +108,15 @@ ROLLOUT = (
         source=f"{WORKER}: flash_attention_2 where sequences are packed",
     ),
     Choice(
-        components={"rollout": "vllm-offloading", "weight_sync": "refit"},
+        components={"rollout": "vllm-offloading", "weight_sync": "bucketed"},
         algorithms=SAMPLING,
-        source=f"{GRPO}, colocated: enabled; {READ}: weight_sync/ipc_weight_synchronizer.py, 0.3 of what is free",
+        source=f"{GRPO}, colocated: enabled; {READ}: weight_sync/ipc_weight_synchronizer.py, full tensors in a buffer",
+    ),
+    Choice(
+        components={"weight_sync": "tensor-ranks-bucketed"},
+        algorithms=SAMPLING,
+        where={"engine": MEGATRON},
+        source=f"{MEGATRON_WORKER}, stream_weights_via_ipc_zmq: parts of tensor ranks are gathered and joined",
     ),
     Choice(
         givens={"policy.offloads_optimizer": 1},
@@ -159,7 +165,10 @@ NEMO_RL = Preset(
         "expandable_segments: 1 where PYTORCH_CUDA_ALLOC_CONF says so",
         "loss: nemo-rl-7ea279a-chunked with logprob_chunk_size, nemo-rl-7ea279a-fused with use_fused_linear_logprobs",
     ),
-    left_out=("PPO and distillation, whose value models and teachers are not read here",),
+    left_out=(
+        "the buffer of a refit, 0.3 of what is free (NRL_REFIT_BUFFER_MEMORY_RATIO): a bucket of 2 GiB is counted",
+        "PPO and distillation, whose value models and teachers are not read here",
+    ),
 )
 
 
