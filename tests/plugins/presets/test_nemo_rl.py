@@ -34,7 +34,7 @@ def chosen(asked: Scenario) -> dict[str, str]:
 
 def of_a_parameter(asked: Scenario, event: str, *terms: str) -> float:
     held = dict(asked.result.bindings(f"{event}.allocated")[0].terms)
-    return sum(held.get(term, 0.0) for term in terms) / LLAMA_3_1_8B
+    return float(sum(held.get(term, 0.0) for term in terms)) / LLAMA_3_1_8B
 
 
 @pytest.mark.parametrize(
