@@ -33,7 +33,13 @@ PYTORCH_FSDP2 = Preset(
     only={"engine": ("fsdp2", "fsdp2-tensor", "fsdp2-cpu-offload")},
     choices=CHOICES,
     source="torch 2.13, transformers 5.24",
-    asks=("micro_batch, sequence_tokens: a loop of one's own says them",),
+    asks=(
+        "micro_batch, sequence_tokens: a loop of one's own says them",
+        "reduce_bytes: 4 with MixedPrecisionPolicy(reduce_dtype=torch.float32)",
+        "reference.engine: fsdp2-same-weights where adapters are switched off for it, fsdp2-one-unit where it is one "
+        "unit",
+        "wraps_embedding, wraps_head: 1 where they are units of their own",
+    ),
 )
 
 

@@ -20,6 +20,7 @@ SIZES: dict[str, Any] = {
 SAID: dict[str, dict[str, str]] = {
     "trl-0.19": {"precision": "bf16", "recompute": "none"},
     "trl-0.11": {"precision": "bf16"},
+    "torchtitan": {"recompute": "full"},
     "deepspeed-chat-0.9": {"engine": "zero-3", "policy.loss": "openrlhf-3c3be62", "reference.loss": "openrlhf-3c3be62"},
     "colossalchat-0.4": {"attention": "flash"},
 }
