@@ -130,7 +130,7 @@ ASKS = (
     "policy.offloads_parameters, policy.offloads_optimizer: param_offload and optimizer_offload are off by default; "
     "with Megatron choose engine=megatron-offloading",
     "weight_sync: adapters-by-layer with layered_summon",
-    "lora_rank: lora_rank has no default with adapters",
+    "lora_rank: lora_rank has no default with adapters; policy.adapter is the actor's alone, a critic has its own",
     "places: a reward model that is served is in a process of its own: places: {reward: {process: reward}}",
 )
 LEFT_OUT = (

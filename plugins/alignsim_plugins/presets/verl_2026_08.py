@@ -54,7 +54,11 @@ VERL_2026_08 = Preset(
     only=ONLY,
     choices=CHOICES,
     source="verl 1dda039b, August 2026: workers/engine/fsdp, trainer/config",
-    asks=(*ASKS, "rollout: vllm-0.17 for vLLM from 0.17 on"),
+    asks=(
+        *ASKS,
+        "rollout: vllm-0.17 for vLLM from 0.17 on",
+        "replicas: with fsdp_size, the devices over it; then reshards_root is 1 too, as EngineEvalModeCtx frees roots",
+    ),
     left_out=LEFT_OUT,
 )
 
