@@ -77,6 +77,7 @@ SHARING = (
     "zero-3-same-weights",
 )
 PLACES = dict.fromkeys((f"engine:{name}" for name in (*SHARING, "fsdp2-one-unit")), "reference.engine")
+PLACES["engine:served-while-scoring"] = "reward.engine"
 
 
 def with_component(component):
