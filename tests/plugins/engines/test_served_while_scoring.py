@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from alignsim import Batch, Layout, Scenario
+from alignsim import Batch, Layout, Result, Scenario
 from alignsim.errors import CompositionError
 
 MODEL = "Llama-3.2-1B"
 UTILISATION = 0.3
 
 
-def run(**more):
-    fields = {
+def run(**more: Any) -> Scenario:
+    fields: dict[str, Any] = {
         "algorithm": "PPO",
         "models": dict.fromkeys(("policy", "critic", "reward"), MODEL),
         "preset": "verl",
@@ -24,13 +26,13 @@ def run(**more):
     return Scenario(**fields | more)
 
 
-def held(result, event, resource="allocated"):
+def held(result: Result, event: str, resource: str = "allocated") -> dict[str, float]:
     terms = dict(result.bindings(f"{event}.{resource}")[0].terms)
     names = ("served_weights", "scoring_pool", "sleeping_weights")
     return {name: terms[f"reward.{name}"] for name in names if f"reward.{name}" in terms}
 
 
-def test_its_share_is_taken_while_it_scores_and_at_no_other_time():
+def test_its_share_is_taken_while_it_scores_and_at_no_other_time() -> None:
     result = run().result
     scoring = held(result, "score:reward/forward_layers")
     assert sum(scoring.values()) == pytest.approx(UTILISATION * result.value("@gpus.usable_memory"))
@@ -39,24 +41,24 @@ def test_its_share_is_taken_while_it_scores_and_at_no_other_time():
         assert held(result, event) == {}
 
 
-def test_its_weights_sleep_on_the_host():
+def test_its_weights_sleep_on_the_host() -> None:
     result = run().result
     weights = result.value("reward.served_weights")
     assert held(result, "update:policy/optimizer_step", "host") == {"sleeping_weights": weights}
     assert held(result, "score:reward/forward_layers", "host") == {}
 
 
-def test_a_share_below_the_weights_is_the_weights():
+def test_a_share_below_the_weights_is_the_weights() -> None:
     result = run(givens={"reward.gpu_memory_utilization": 0.01}).result
     assert result.value("reward.scoring_pool") == 0
     assert list(held(result, "score:reward/forward_layers")) == ["served_weights", "scoring_pool"]
 
 
-def test_tensor_ranks_divide_it():
+def test_tensor_ranks_divide_it() -> None:
     whole, half = (run(layouts={"reward": layout}).result for layout in (Layout(data=2), Layout(tensor=2)))
     assert half.value("reward.served_weights") == whole.value("reward.served_weights") / 2
 
 
-def test_it_trains_nothing():
+def test_it_trains_nothing() -> None:
     with pytest.raises(CompositionError, match="it only scores; choose an engine that trains"):
         _ = run(components={"critic.engine": "served-while-scoring"}).result
