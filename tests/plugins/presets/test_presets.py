@@ -1,4 +1,4 @@
-"""What runs under each framework's defaults hold, against counts by hand; and that all of them make a run."""
+"""What runs under each framework's defaults hold, against counts by hand; and that engines of a user's own go with them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ SAID: dict[str, dict[str, str]] = {
     "colossalchat-0.4": {"attention": "flash"},
 }
 """What a preset asks for, as its ``asks`` say."""
-PAIRS = [(preset.name, name) for preset in REGISTRY.presets.values() for name in preset.algorithms]
 
 
 def run(preset, algorithm, said=None, **more):
@@ -45,21 +44,6 @@ def run(preset, algorithm, said=None, **more):
         accelerator="H100-SXM5-80GB",
         **more,
     )
-
-
-@pytest.mark.parametrize(("preset", "algorithm"), PAIRS)
-def test_every_algorithm_composes(preset, algorithm):
-    assert run(preset, algorithm).result.peak.magnitude > 0
-
-
-@pytest.mark.parametrize("preset", REGISTRY.presets)
-def test_every_choice_names_what_is_there_and_says_where_it_was_read(preset):
-    for choice in REGISTRY.presets[preset].choices:
-        assert choice.source.strip()
-        for place, name in choice.components.items():
-            assert REGISTRY.component(place.rpartition(".")[2], name).name == name
-        for place, names in choice.where.items():
-            assert [REGISTRY.component(place.rpartition(".")[2], name).name for name in names] == list(names)
 
 
 def told(preset, algorithm, said):
