@@ -289,7 +289,7 @@ def test_a_good_preset(workbench):
 def test_a_preset_without_sources(workbench):
     bare = preset(workbench, Choice(givens={"layer_inputs_saved": 1}, source=" "), version="")
     said = failing(PresetTests, presets=[bare])["says_where_it_is_from"]
-    assert said.startswith("say which framework")
+    assert said.startswith("say which version")
     bare = preset(workbench, Choice(givens={"gradient_copies": 1}, source=" "))
     assert "gradient_copies" in failing(PresetTests, presets=[bare])["says_where_it_is_from"]
 

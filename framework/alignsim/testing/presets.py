@@ -30,7 +30,8 @@ class PresetTests(PluginTests):
 
     def test_says_where_it_is_from(self, preset: Preset) -> None:
         """So does each of its choices; a version tells which code was read."""
-        assert preset.framework.strip() and preset.version.strip(), "say which framework, and which version of it"
+        assert preset.framework.strip(), "say which framework: framework="
+        assert preset.version.strip(), "say which version of it was read: version="
         assert sourced(preset.source), "say where it was read: source="
         bare = [
             place for c in preset.choices if not sourced(c.source) for place in (*c.components, *c.batch, *c.givens)

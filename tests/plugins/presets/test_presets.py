@@ -1,4 +1,4 @@
-"""What runs under each framework's defaults hold, against counts by hand; and that engines of a user's own go with them."""
+"""Runs under each framework's defaults, against counts by hand; engines of a user's own go with them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ SIZES: dict[str, Any] = {
     "rollout_sequences": 4,
 }
 SAID: dict[str, dict[str, str]] = {
-    "trl-0.19": {"precision": "bf16", "recompute": "none"},
-    "trl-0.11": {"precision": "bf16"},
     "deepspeed-chat-0.9": {"engine": "zero-3", "policy.loss": "openrlhf-3c3be62", "reference.loss": "openrlhf-3c3be62"},
     "colossalchat-0.4": {"attention": "flash"},
 }
