@@ -143,7 +143,7 @@ def test_what_is_gathered_for_generation(preset, engine, gathered):
 def test_ppo_gathers_both_of_its_models():
     asked = run("trl-0.19", "TRL-PPO", {"engine": "zero-3"}, batch=ROLLOUT, critic="Llama-3.2-1B")
     assert asked.result.value("policy.gathered_for_generation") == 2 * PARAMETERS
-    critic = asked.result.value("critic.parameters")
+    critic = asked.result.value("critic.stepped_parameters")
     assert asked.result.value("policy.value_gathered_for_generation") == pytest.approx(2 * critic, rel=1e-6)
 
 
