@@ -18,8 +18,13 @@ SIZES: dict[str, Any] = {
     "rollout_sequences": 4,
 }
 SAID: dict[str, dict[str, str]] = {
-    "deepspeed-chat-0.9": {"engine": "zero-3", "policy.loss": "openrlhf-3c3be62", "reference.loss": "openrlhf-3c3be62"},
-    "colossalchat-0.4": {"attention": "flash"},
+    "deepspeed-chat-0.9": {
+        "engine": "zero-3",
+        "attention": "sdpa",
+        "policy.loss": "openrlhf-3c3be62",
+        "reference.loss": "openrlhf-3c3be62",
+    },
+    "colossalchat-0.4": {"attention": "flash", "engine": "colossalai-zero-2"},
 }
 """What a preset asks for, as its ``asks`` say."""
 
@@ -117,7 +122,7 @@ def test_nemo_rl_keeps_its_reference_on_the_host():
 
 def test_deepspeed_chat_fetches_less_ahead():
     asked = run("deepspeed-chat", "SFT", {"engine": "zero-3"})
-    assert asked.settled.givens["max_live_parameters"].value == 3e7
+    assert asked.settled.givens["policy.max_live_parameters"].value == 3e7
 
 
 def test_llama_factory_trains_adapters_of_rank_8():
