@@ -124,10 +124,10 @@ CHOICES = (
     ),
     Choice(
         components={"weight_sync": "one-by-one"},
-        givens={"generator.gpu_memory_utilization": 0.3, "generator.max_batched_tokens": 4096},
+        givens={"generator.gpu_memory_utilization": 0.9},
         algorithms=SAMPLING,
         where={"rollout": VLLM},
-        source="TRL 0.19: grpo_config.py, vllm_gpu_memory_utilization=0.3; 4096 batched tokens in grpo_trainer.py",
+        source="TRL 0.19: grpo_config.py, vllm_mode=server; scripts/vllm_serve.py, gpu_memory_utilization=0.9",
     ),
 )
 
@@ -143,8 +143,10 @@ TRL_0_19 = Preset(
         "precision: autocast-bf16 where torch_dtype=bfloat16 was passed, bf16 with bf16=False as well",
         "prompt_tokens, sequence_tokens, rollout_tokens: of GKD, the prompt, max_length=1024, and max_new_tokens=128 "
         "after the prompt; of PPO, the prompt and response_length=53 more",
-        "rollout: vllm-awake where use_vllm is set with vllm_mode=colocate, in the trainer's process: "
-        "places: {generator: {process: trainer}}; with vllm_mode=server, which is the default then, on other devices",
+        "places: with use_vllm, the generator has devices of its own: places: {generator: {process: server, pool: "
+        "servers}}",
+        "rollout, generator.gpu_memory_utilization, generator.max_batched_tokens: with vllm_mode=colocate it is "
+        "vllm-awake in the trainer's process, with 0.3 and 4096: places: {generator: {process: trainer}}",
         "reference.engine, reward.engine, reference.precision, reward.precision: of PPO and online DPO under FSDP, "
         "whole on every device as they were loaded",
     ),

@@ -141,7 +141,8 @@ TRL_1 = Preset(
         "max_completion_length=512 more",
         "rollout_sequences: 8 a device where micro_batch is 8 and gradients are not accumulated",
         "rollout: use_vllm with vllm_mode=colocate is vllm-awake, and vllm with vllm_enable_sleep_mode; the generator "
-        "is in the trainer's process: places: {generator: {process: trainer}}",
+        "is in the trainer's process: places: {generator: {process: trainer}}; with vllm_mode=server it has devices of "
+        "its own, and generator.gpu_memory_utilization is 0.9",
     ),
     left_out=(
         "GKD and DistillationTrainer, whose losses have no loss path here: of prompts too, and in tiles",

@@ -156,6 +156,11 @@ def test_vllm_in_the_trainers_process_is_awake_with_three_tenths():
     assert held - left > 15 * GIB, "0.3 of 79 GiB, less what stays of a sleeping engine"
 
 
+def test_vllm_of_0_19_is_a_server():
+    asked = run("trl-0.19", "GRPO-No-KL", {"engine": "zero-3", "rollout": "vllm-awake"}, batch=ROLLOUT)
+    assert asked.settled.givens["generator.gpu_memory_utilization"].value == 0.9
+
+
 def test_online_dpo_under_vllm_takes_more():
     asked = run("trl", "Online-DPO-Judge", {"engine": "zero-3", "rollout": "vllm-awake"})
     assert asked.settled.givens["generator.gpu_memory_utilization"].value == 0.55
