@@ -131,12 +131,12 @@ def completed(preset: Preset, algorithm: str, said: Mapping[str, str], registry:
     components, sizes = dict(said), dict[str, int]()
     while (error := _refusal(run := _run(preset, algorithm, components, sizes, registry))) is not None:
         unfilled = [p.field for p in error.problems if "is unfilled" in p.message]
-        missing = {name for p in error.problems for name in re.findall(r"needs '(\w+)'", p.message)}
+        missing = {name for problem in error.problems for name in sizes_of(problem)}
         if unfilled:
             slot = unfilled[0].rpartition(".")[2]
             places = [place for place in unfilled if place.rpartition(".")[2] == slot]
             components |= _filled(preset, algorithm, components, places, registry)
-        elif wanted := missing & set(batch_fields()) - sizes.keys():
+        elif wanted := missing - sizes.keys():
             sizes |= {name: SIZES.get(name, 4) for name in wanted}
         else:
             raise error
@@ -155,8 +155,14 @@ def _filled(
 
 
 def _amiss(run: Scenario) -> int:
+    """Return how many problems there are beside sizes that nobody has told yet, and hints."""
     error = _refusal(run)
-    return 0 if error is None else sum("micro_batch" not in p.message and p.field != "" for p in error.problems)
+    return 0 if error is None else sum(bool(p.field) and not sizes_of(p) for p in error.problems)
+
+
+def sizes_of(problem: Problem) -> set[str]:
+    """Return the sizes of a batch that a problem misses."""
+    return set(re.findall(r"needs '(\w+)'", problem.message)).intersection(batch_fields())
 
 
 def _run(

@@ -9,7 +9,7 @@ from alignsim import Choice, Preset, hookimpl
 MAIN = "DeepSpeedExamples: applications/DeepSpeed-Chat/training/step3_rlhf_finetuning/main.py"
 UTILS = "DeepSpeedExamples: applications/DeepSpeed-Chat/dschat/utils/ds_utils.py"
 ZERO = ("zero", "zero-1", "zero-2", "zero-3")
-FETCHED = {"max_live_parameters": 3e7, "prefetch_bucket_size": 3e7, "param_persistence_threshold": 1e4}
+FETCHED = {"max_live_parameters": 3e7, "prefetch_bucket_size": 3e7}
 TRAINED = {"SFT": ("policy",), "RM": ("reward",), "PPO": ("policy", "critic")}
 
 CHOICES = (
@@ -26,12 +26,17 @@ CHOICES = (
         where={"engine": ZERO},
         source=f"{UTILS}, get_train_ds_config: overlap_comm True",
     ),
+    Choice(
+        givens={"param_persistence_threshold": 1e4},
+        where={"engine": "zero-3"},
+        source=f"{UTILS}, get_train_ds_config and get_eval_ds_config: stage3_param_persistence_threshold",
+    ),
     *(
         Choice(
             givens={f"{role}.{name}": number for role in roles for name, number in FETCHED.items()},
             algorithms=algorithm,
             where={"engine": "zero-3"},
-            source=f"{UTILS}, get_train_ds_config: stage3_max_live_parameters and others of models that are trained",
+            source=f"{UTILS}, get_train_ds_config: stage3_max_live_parameters and stage3_prefetch_bucket_size",
         )
         for algorithm, roles in TRAINED.items()
     ),
