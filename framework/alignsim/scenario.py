@@ -15,14 +15,14 @@ from alignsim.architecture import Architecture
 from alignsim.batch import Batch
 from alignsim.coherence import incoherent
 from alignsim.component import NONE, Component, Slot
-from alignsim.errors import InvalidInput, Problem, suggestion
+from alignsim.errors import InvalidInput, Problem, UnknownName, suggestion
 from alignsim.frozen import frozen
 from alignsim.given import Given, Inputs, described, stated
 from alignsim.hardware import Accelerator
 from alignsim.layout import Layout, Place
 from alignsim.lengths import Lengths
 from alignsim.parts import Parts
-from alignsim.preset import Defaults, Preset, names_of
+from alignsim.preset import Default, Defaults, Preset, names_of
 from alignsim.question import Question
 from alignsim.registry import Registry, default_registry
 from alignsim.resource import resting
@@ -199,8 +199,14 @@ class Scenario(Question):
             UnknownName: the preset names a component that nobody offers.
         """
         rest = self._defaults(self.components)
-        fillings = {place: self._component(place, told.value) for place, told in rest.components.items()}
+        fillings = {place: self._default(place, told) for place, told in rest.components.items()}
         return settled(self.components, self.batch, self.givens, rest, fillings)
+
+    def _default(self, place: str, told: Default) -> Component:
+        try:
+            return self._component(place, told.value)
+        except UnknownName as error:
+            raise UnknownName(error.kind, error.name, error.known, f"{place} is of {told.source}") from None
 
     def _component(self, key: str, component: Component | str) -> Component:
         slot = key.rpartition(".")[2]

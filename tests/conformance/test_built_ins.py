@@ -8,6 +8,7 @@ from alignsim.testing import (
     ArchitectureTests,
     ComponentTests,
     FamilyTests,
+    PresetTests,
     ReaderTests,
     ScenarioTests,
     SolverTests,
@@ -50,4 +51,8 @@ class TestScenarios(ScenarioTests):
 
 
 class TestSolvers(SolverTests):
+    plugin = BUILT_IN
+
+
+class TestPresets(PresetTests):
     plugin = BUILT_IN

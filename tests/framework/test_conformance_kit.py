@@ -11,7 +11,19 @@ from unittest.mock import patch
 import attrs
 import pytest
 
-from alignsim import Algorithm, AlignSimError, Architecture, Component, Const, Given, Slot, default_registry, term
+from alignsim import (
+    Algorithm,
+    AlignSimError,
+    Architecture,
+    Choice,
+    Component,
+    Const,
+    Given,
+    Preset,
+    Slot,
+    default_registry,
+    term,
+)
 from alignsim.compose import compose
 from alignsim.kernel import Kernel
 from alignsim.testing import (
@@ -19,6 +31,7 @@ from alignsim.testing import (
     AlgorithmTests,
     ArchitectureTests,
     ComponentTests,
+    PresetTests,
     ScenarioTests,
     Setup,
     SolverTests,
@@ -257,3 +270,47 @@ def test_a_setup_reads_as_what_it_is():
     assert repr(Setup("SFT", {"engine": "single-device"})) == (
         "Setup(algorithm='SFT', components={'engine': 'single-device'}, model='grouped', other='plain', batch={})"
     )
+
+
+def preset(workbench, *more, without=(), **fields):
+    chosen = workbench.setup("SFT").components
+    first = {slot: name for slot, name in chosen.items() if slot not in without}
+    choices = [Choice(components=first, batch={"micro_batch": 1, "sequence_tokens": 64}, source="acme.py"), *more]
+    fields = {"framework": "Acme", "version": "1", "source": "acme", **fields}
+    return Preset(name="acme", algorithms="SFT", choices=choices, **fields)
+
+
+def test_a_good_preset(workbench):
+    assert failing(PresetTests, presets=[preset(workbench)]) == {}
+    asking = preset(workbench, without={"loss"}, asks=["policy.loss: what is trained"])
+    assert failing(PresetTests, presets=[asking]) == {}
+
+
+def test_a_preset_without_sources(workbench):
+    bare = preset(workbench, Choice(givens={"layer_inputs_saved": 1}, source=" "), version="")
+    said = failing(PresetTests, presets=[bare])["says_where_it_is_from"]
+    assert said.startswith("say which version")
+    bare = preset(workbench, Choice(givens={"gradient_copies": 1}, source=" "))
+    assert "gradient_copies" in failing(PresetTests, presets=[bare])["says_where_it_is_from"]
+
+
+def test_a_preset_that_leaves_open_what_it_does_not_ask_for(workbench):
+    said = failing(PresetTests, presets=[preset(workbench, without={"loss", "optimizer"}, asks="loss: any")])
+    assert said["composes"].startswith("SFT needs optimizer: choose it, or ask for it in asks=")
+
+
+def test_a_preset_of_components_and_roles_that_are_not_there(workbench):
+    misspelt = preset(workbench, Choice(components={"loss": "cross-entropie"}, source="x"))
+    assert "cross-entropie" in failing(PresetTests, presets=[misspelt])["names_what_is_there"]
+    critic = preset(workbench, Choice(components={"critic.engine": "none"}, source="x"))
+    assert failing(PresetTests, presets=[critic])["names_what_is_there"].startswith("critic.engine: no algorithm")
+
+
+def test_a_choice_that_is_never_in_force(workbench):
+    (loss,) = (name for slot, name in workbench.setup("SFT").components.items() if slot == "loss")
+    again = Choice(components={"loss": loss}, batch={"micro_batch": 2}, source="later.py")
+    said = failing(PresetTests, presets=[preset(workbench, again)])["every_choice_is_in_force"]
+    assert said.startswith("never in force: ")
+    assert "loss, micro_batch of 'acme.py'" in said
+    unread = preset(workbench, Choice(givens={"lora_ranc": 4}, source="lora.py"))
+    assert "lora_ranc: nothing reads this" in failing(PresetTests, presets=[unread])["every_choice_is_in_force"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import attrs
 import pytest
 
 from alignsim import (
@@ -150,6 +151,37 @@ def test_sizes_that_do_not_go_together_name_the_preset():
         _ = run(batch=Batch(prompt_tokens=600)).result
 
 
+def test_a_near_name_of_an_algorithm_is_told():
+    with pytest.raises(InvalidInput, match=r"acme-2.1 runs no IPO; did you mean PPO or DPO\?"):
+        run("IPO")
+
+
+def test_a_misspelt_component_of_a_preset_names_where_it_is():
+    misspelt = attrs.evolve(
+        ACME, name="misspelt", aliases=(), choices=[Choice(components={"optimizer": "adamw-fusd"}, source="acme.py")]
+    )
+    with pytest.raises(
+        UnknownName, match=r"did you mean adamw-fused .*\n.*optimizer is of misspelt: acme.py"
+    ) as caught:
+        run(preset=misspelt)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_the_same_place_in_a_later_choice_and_all_roles_after_one():
+    later = attrs.evolve(
+        ACME,
+        choices=[
+            *ACME.choices,
+            Choice(components={"reference.engine": "fsdp2"}, algorithms="DPO", source="one role"),
+            Choice(components={"engine": "fsdp2"}, batch={"micro_batch": 2}, source="all roles"),
+        ],
+    )
+    asked = run("DPO", preset=later)
+    assert chosen(asked)["engine"] == "fsdp2"
+    assert "reference.engine" not in chosen(asked), "a choice for all roles takes the place of those of single roles"
+    assert asked.settled.defaults.batch["micro_batch"].source == "acme-2.1: all roles"
+
+
 def test_unknown_presets_and_choices():
     with pytest.raises(UnknownName, match="did you mean acme"):
         run(preset="acmee")
@@ -175,6 +207,9 @@ def test_a_file_says_it_and_reads_back(tmp_path):
     file.write_text(text, encoding="utf-8")
     assert read_run(file, REGISTRY).result.peak == asked.result.peak
     assert scenario_of(data_of(asked), REGISTRY) == asked
+    file.write_text(text.replace("algorithm: DPO", "algorithm: GRPO"), encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"run.yaml:\d+:\d+: Scenario.preset: acme-2.1 runs no GRPO"):
+        read_run(file, REGISTRY)
     file.write_text(text.replace("preset: acme-2.1", "preset: acne-2.1"), encoding="utf-8")
     with pytest.raises(InvalidInput, match=r"run.yaml:\d+:\d+: preset: no preset is named 'acne-2.1'"):
         read_run(file, REGISTRY)

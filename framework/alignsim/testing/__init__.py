@@ -10,6 +10,7 @@ from alignsim.testing.components import ComponentTests
 from alignsim.testing.families import FamilyTests
 from alignsim.testing.kit import workbench_of
 from alignsim.testing.laws import LAWS, assert_lawful
+from alignsim.testing.presets import PresetTests
 from alignsim.testing.readers import ReaderTests
 from alignsim.testing.registries import offering, registry_of
 from alignsim.testing.scenarios import ScenarioTests
@@ -25,6 +26,7 @@ __all__ = [
     "ArchitectureTests",
     "ComponentTests",
     "FamilyTests",
+    "PresetTests",
     "ReaderTests",
     "ScenarioTests",
     "Setup",

@@ -12,9 +12,9 @@ from alignsim_plugins.activations.instants import inferred, trained
 from alignsim_plugins.elements import FP32, TRACES
 from alignsim_plugins.losses.head import late_gradients
 from alignsim_plugins.losses.logits import completion_tokens, loss_tokens, predicted_tokens
-from alignsim_plugins.losses.slot import CROSS_ENTROPY, LOSS, PAIRS, TOKENS, VOCABULARY
+from alignsim_plugins.losses.slot import ANSWERS, CROSS_ENTROPY, LOSS, PAIRS, TOKENS, VOCABULARY
 
-SOURCE = f"TRL 1.16: the chunked head of SFT, DPO and GRPO; {TRACES}"
+SOURCE = f"TRL 1.16: the chunked head of SFT, DPO, KTO, GRPO and RLOO; {TRACES}"
 TILE_TOKENS = Const(4096, "token", source="TRL 1.16: rows of a tile", limit=COUNT)
 TILE_WORDS = Const(16384, source="TRL 1.16: columns of a tile", limit=COUNT)
 
@@ -151,7 +151,7 @@ TRL_FUSED = Component(
         "fused_head": Const(1, source=SOURCE),
     },
     limits=VOCABULARY,
-    kinds={CROSS_ENTROPY, TOKENS, PAIRS},
+    kinds={CROSS_ENTROPY, TOKENS, PAIRS, ANSWERS},
     source=SOURCE,
 )
 

@@ -21,8 +21,19 @@ CHOICES = (
         source=f"{CHAT}/examples/training_scripts, lora_config None, grad_checkpoint off unless asked for",
     ),
     Choice(
-        components={"engine": "colossalai-zero-2", "precision": "bf16-master", "optimizer": "adamw-fused"},
-        source=f"{CHAT}/examples/training_scripts, plugin zero2, mixed_precision; HybridAdam",
+        components={"precision": "bf16-master", "optimizer": "adamw-fused"},
+        source=f"{CHAT}/examples/training_scripts, mixed_precision fp16 or bf16; HybridAdam, which is fused",
+    ),
+    Choice(
+        batch={"micro_batch": 4, "sequence_tokens": 2048},
+        algorithms=("DPO", "SimPO", "ORPO", "KTO"),
+        source=f"{CHAT}/examples/training_scripts/train_dpo.py, train_orpo.py and train_kto.py, batch_size 4, "
+        "max_length 2048",
+    ),
+    Choice(
+        batch={"micro_batch": 4, "sequence_tokens": 512},
+        algorithms="SFT",
+        source=f"{CHAT}/examples/training_scripts/train_sft.py, batch_size 4, max_len 512",
     ),
     Choice(
         components={"reference.engine": "single-device"},
@@ -44,9 +55,8 @@ COLOSSALCHAT = Preset(
     choices=CHOICES,
     source=CHAT,
     asks=(
-        "attention: flash with use_flash_attn, else eager",
-        "micro_batch, sequence_tokens: batch_size and max_length",
-        "engine: the plugins gemini and 3d are not described here, zero2 is",
+        "engine: colossalai-zero-2 with plugin zero2; gemini, which is the default, and 3d are not described here",
+        "attention: flash with use_flash_attn, else what transformers chooses",
     ),
 )
 

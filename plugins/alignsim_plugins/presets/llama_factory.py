@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from alignsim import Choice, Const, Preset, hookimpl
-from alignsim_plugins.presets.accelerate import LAUNCHED, LORA, references
+from alignsim_plugins.presets.accelerate import FULL, LAUNCHED, LORA, references
 
 PAIRS = ("DPO", "IPO", "cDPO")
 ARGUMENTS = "LLaMA-Factory 00577a85: hparams"
@@ -31,11 +31,24 @@ CHOICES = (
     ),
     Choice(
         components={"precision": "autocast-fp32"},
-        where={"adapter": ("full", "last-layers", "frozen-layers")},
+        where={"adapter": FULL},
         source="LLaMA-Factory: bf16; model/adapter.py: trained weights in 32 bits unless pure_bf16",
     ),
     *LAUNCHED,
     *references("LLaMA-Factory, train/trainer_utils.py, and TRL"),
+    Choice(
+        components={"reference.precision": "autocast-bf16"},
+        algorithms=PAIRS,
+        where={"adapter": FULL, "engine": ("ddp", "single-device")},
+        source="LLaMA-Factory: train/trainer_utils.py, create_ref_model: load_model(is_trainable=False), in 16 bits",
+    ),
+    Choice(
+        components={"reference.engine": "single-device", "reference.precision": "autocast-bf16"},
+        algorithms=PAIRS,
+        where={"adapter": FULL, "engine": ("fsdp1", "fsdp2")},
+        source="LLaMA-Factory: train/dpo/trainer.py, prepare_model(evaluation_mode=True), which shards nothing; "
+        "train/trainer_utils.py, create_ref_model: in 16 bits",
+    ),
     Choice(
         components={"optimizer": "adamw-foreach", "packing": "padded"},
         batch={"micro_batch": 8, "sequence_tokens": 2048},
@@ -61,8 +74,14 @@ LLAMA_FACTORY = Preset(
     algorithms=("SFT", *PAIRS, "ORPO", "SimPO"),
     choices=CHOICES,
     source="LLaMA-Factory 00577a85: hparams, train",
-    asks=("precision: bf16 where pure_bf16 is set", "engine: zero-2, zero-3 or fsdp1 where a file of theirs is given"),
-    left_out=("reward models and PPO, whose value heads are beside the logits of a language model",),
+    asks=(
+        "precision: bf16 where pure_bf16 is set; bf16 is taken to be asked for, as in its examples",
+        "engine: zero-2, zero-3 or fsdp1 where a file of theirs is given",
+    ),
+    left_out=(
+        "reward models and PPO, whose value heads are beside the logits of a language model",
+        "KTO, whose log-softmax of whole logits has no loss path for single answers here",
+    ),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from alignsim import Choice, Preset, hookimpl
-from alignsim_plugins.presets.accelerate import LAUNCHED, references
+from alignsim_plugins.presets.accelerate import LAUNCHED, references, whole
 
 PAIRS = ("DPO", "IPO", "cDPO")
 
@@ -18,8 +18,14 @@ CHOICES = (
         components={"recompute": "none"},
         source="transformers 4.44: TrainingArguments, gradient_checkpointing False",
     ),
+    Choice(
+        components={"precision": "fp32"},
+        source="transformers 4.44: from_pretrained in 32 bits unless torch_dtype is passed; TrainingArguments, "
+        "bf16=False",
+    ),
     *LAUNCHED,
     *references("TRL 0.11"),
+    whole("reference", "TRL 0.11: dpo_trainer.py", PAIRS),
     Choice(
         components={"optimizer": "adamw-foreach", "packing": "padded"},
         batch={"micro_batch": 8},
@@ -27,23 +33,30 @@ CHOICES = (
     ),
     Choice(
         components={"loss": "transformers-4.44"},
+        batch={"sequence_tokens": 1024},
         algorithms="SFT",
-        source="transformers 4.44: the model's own loss, of 32-bit logits",
+        source="transformers 4.44: the model's own loss, of 32-bit logits; TRL 0.11: sft_trainer.py, max_seq_length "
+        "1024 where the tokenizer allows it",
     ),
     Choice(
         components={"loss": "score"},
+        batch={"sequence_tokens": 512},
         algorithms="RM",
-        source="TRL 0.11: reward_trainer.py, AutoModelForSequenceClassification",
+        source="TRL 0.11: reward_trainer.py, max_length 512; AutoModelForSequenceClassification",
     ),
     Choice(
         components={"loss": "naive-fp32"},
+        batch={"sequence_tokens": 512, "prompt_tokens": 128},
         algorithms=PAIRS,
-        source="TRL 0.11: dpo_trainer.py, get_batch_logps; transformers 4.44: 32-bit logits",
+        source="TRL 0.11: dpo_trainer.py, get_batch_logps, max_length 512 and max_prompt_length 128 unless said; "
+        "transformers 4.44: 32-bit logits",
     ),
     Choice(
         components={"loss": "trl-cpo-gather"},
+        batch={"sequence_tokens": 512, "prompt_tokens": 128},
         algorithms=("CPO", "ORPO"),
-        source="TRL up to 0.13: cpo_trainer.py and orpo_trainer.py, get_batch_logps",
+        source="TRL up to 0.13: cpo_trainer.py and orpo_trainer.py, get_batch_logps; 0.11: max_length 512 and "
+        "max_prompt_length 128 unless said",
     ),
 )
 
@@ -55,10 +68,11 @@ TRL_0_11 = Preset(
     choices=CHOICES,
     source="TRL 0.11, transformers 4.44",
     asks=(
-        "precision: without DeepSpeed and FSDP, bf16 where torch_dtype=bfloat16 was passed, else autocast-fp32 or fp32",
-        "sequence_tokens, prompt_tokens: max_length and max_prompt_length, which differ between its trainers",
         "engine: what the launch file says: fsdp1, zero-2, zero-3; ddp without one",
+        "precision: autocast-fp32 with bf16=True, bf16 where torch_dtype=bfloat16 was passed; under DeepSpeed and FSDP "
+        "mixed_precision is taken to be bf16",
     ),
+    left_out=("KTO, online DPO, PPO and RLOO, whose losses of this version have no loss path here",),
 )
 
 

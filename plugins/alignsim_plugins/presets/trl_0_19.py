@@ -5,22 +5,54 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from alignsim import Choice, Preset, hookimpl
-from alignsim_plugins.presets.accelerate import LAUNCHED, references
+from alignsim_plugins.presets.accelerate import LAUNCHED, frozen, references, whole
 
 PAIRS = ("DPO", "IPO", "cDPO")
 SAMPLING = ("GRPO", "GRPO-No-KL")
-GENERATING = (*SAMPLING, "GKD", "TRL-PPO", "Online-DPO", "Online-DPO-Judge")
-LOSSES: Mapping[tuple[str, ...], tuple[str, str]] = {
-    ("SFT",): ("cross-entropy", "sft_trainer.py: the model's own loss"),
-    ("RM",): ("score", "reward_trainer.py: AutoModelForSequenceClassification"),
-    PAIRS: ("trl-dpo", "dpo_trainer.py, concatenated_forward"),
-    ("KTO",): ("trl-kto", "kto_trainer.py, forward"),
-    ("CPO", "ORPO"): ("trl-cpo", "cpo_trainer.py and orpo_trainer.py, concatenated_forward"),
-    ("SimPO",): ("trl-simpo", "cpo_trainer.py, loss_type=simpo"),
-    SAMPLING: ("trl-grpo", "grpo_trainer.py, _get_per_token_logps_and_entropies"),
-    ("Online-DPO", "Online-DPO-Judge"): ("naive", "online_dpo_trainer.py, _forward: a log-softmax of all words"),
-    ("GKD",): ("trl-gkd", "gkd_trainer.py, compute_loss"),
-    ("TRL-PPO",): ("trl-ppo", "ppo_trainer.py, train"),
+ONLINE = ("Online-DPO", "Online-DPO-Judge")
+GENERATING = (*SAMPLING, "GKD", "TRL-PPO", *ONLINE)
+SCORED = ("TRL-PPO", "Online-DPO")
+VLLM = ("vllm", "vllm-offloading", "vllm-awake", "vllm-0.9")
+LENGTHS = {"sequence_tokens": 1024, "prompt_tokens": 512}
+LOSSES: Mapping[tuple[str, ...], tuple[str, Mapping[str, int], str]] = {
+    ("SFT",): ("cross-entropy", {"sequence_tokens": 1024}, "sft_trainer.py: the model's own loss; max_length=1024"),
+    ("RM",): (
+        "score",
+        {"sequence_tokens": 1024},
+        "reward_trainer.py: AutoModelForSequenceClassification; max_length=1024",
+    ),
+    PAIRS: (
+        "trl-dpo-hidden-states",
+        LENGTHS,
+        "dpo_trainer.py, concatenated_forward: output_hidden_states=True; max_length=1024, max_prompt_length=512",
+    ),
+    ("KTO",): ("trl-kto", LENGTHS, "kto_trainer.py, forward; max_length=1024, max_prompt_length=512"),
+    ("CPO", "ORPO"): (
+        "trl-cpo",
+        LENGTHS,
+        "cpo_trainer.py and orpo_trainer.py, concatenated_forward; max_length=1024, max_prompt_length=512",
+    ),
+    ("SimPO",): (
+        "trl-simpo",
+        LENGTHS,
+        "cpo_trainer.py, loss_type=simpo and cpo_alpha=0; max_length=1024, max_prompt_length=512",
+    ),
+    SAMPLING: (
+        "trl-grpo",
+        {"prompt_tokens": 512, "sequence_tokens": 768, "rollout_tokens": 768, "rollout_sequences": 8},
+        "grpo_trainer.py, _get_per_token_logps_and_entropies; max_prompt_length=512, max_completion_length=256",
+    ),
+    ONLINE: (
+        "naive",
+        {"prompt_tokens": 448, "sequence_tokens": 512, "rollout_tokens": 512, "rollout_sequences": 16},
+        "online_dpo_trainer.py, _forward: a log-softmax of all words; max_length=512, max_new_tokens=64, two answers",
+    ),
+    ("GKD",): (
+        "trl-gkd",
+        {"sequence_tokens": 1024, "rollout_sequences": 8},
+        "gkd_trainer.py, compute_loss; sft_config.py, max_length=1024",
+    ),
+    ("TRL-PPO",): ("trl-ppo", {"rollout_sequences": 8}, "ppo_trainer.py, train: batches of one mini-batch"),
 }
 
 CHOICES = (
@@ -28,26 +60,44 @@ CHOICES = (
         components={"engine": "ddp", "layers": "transformers", "attention": "sdpa", "adapter": "full"},
         source="accelerate launch without a configuration: DistributedDataParallel; transformers: attn_implementation",
     ),
+    Choice(
+        components={"precision": "autocast-fp32"},
+        source="transformers 4.5x: from_pretrained in 32 bits unless torch_dtype is passed; TRL 0.19: bf16=True in "
+        "its configurations",
+    ),
+    Choice(
+        components={"recompute": "none"},
+        source="transformers 4.5x: TrainingArguments, gradient_checkpointing=False, which TRL 0.19 leaves",
+    ),
     *LAUNCHED,
     *references("TRL 0.19"),
+    *frozen("teacher", "TRL 0.19: gkd_trainer.py", ("GKD",)),
+    *frozen("reward", "TRL 0.19: trainer/utils.py", SCORED),
+    whole("reference", "TRL 0.19: kto_trainer.py", ("KTO",)),
     Choice(
         components={"optimizer": "adamw-foreach"},
         batch={"micro_batch": 8},
-        source="transformers 4.5x: TrainingArguments, optim=adamw_torch, per_device_train_batch_size",
+        source="transformers 4.5x: TrainingArguments, optim=adamw_torch, per_device_train_batch_size=8",
     ),
     Choice(components={"packing": "padded"}, source="TRL 0.19: packing=False, padding_free=False"),
     *(
-        Choice(components={"loss": loss}, algorithms=algorithms, source=f"TRL 0.19: {where}")
-        for algorithms, (loss, where) in LOSSES.items()
+        Choice(components={"loss": loss}, batch=sizes, algorithms=algorithms, source=f"TRL 0.19: {where}")
+        for algorithms, (loss, sizes, where) in LOSSES.items()
     ),
     Choice(
         components={"teacher.loss": "teacher-logits"},
+        algorithms="GKD",
         source="TRL 0.19: gkd_trainer.py, outputs_teacher.logits",
     ),
     Choice(
-        components={"critic.loss": "trl-ppo-value", "reward.loss": "score"},
-        algorithms=("TRL-PPO", "Online-DPO"),
-        source="TRL 0.19: ppo_trainer.py, PolicyAndValueWrapper; AutoModelForSequenceClassification",
+        components={"critic.loss": "trl-ppo-value"},
+        algorithms="TRL-PPO",
+        source="TRL 0.19: ppo_trainer.py, PolicyAndValueWrapper",
+    ),
+    Choice(
+        components={"reward.loss": "score"},
+        algorithms=SCORED,
+        source="TRL 0.19: AutoModelForSequenceClassification, of PPO and online DPO",
     ),
     Choice(
         components={"rollout": "transformers-cache"},
@@ -56,15 +106,28 @@ CHOICES = (
     ),
     Choice(
         components={"rollout": "transformers-cache-gathered"},
-        algorithms=GENERATING,
-        where={"engine": ("zero-3", "fsdp1", "fsdp2")},
+        algorithms=(*SAMPLING, "GKD", *ONLINE),
+        where={"engine": "zero-3"},
         source="TRL 0.19: ds3_gather_for_generation=True",
     ),
     Choice(
         components={"rollout": "transformers-cache-gathered-with-value"},
         algorithms="TRL-PPO",
-        where={"engine": ("zero-3", "fsdp1", "fsdp2")},
+        where={"engine": "zero-3"},
         source="TRL 0.19: ds3_gather_for_generation=True of a PolicyAndValueWrapper",
+    ),
+    Choice(
+        components={"rollout": "transformers-cache-root-gathered"},
+        algorithms=SAMPLING,
+        where={"engine": "fsdp1"},
+        source="TRL 0.19: grpo_trainer.py, FSDP.summon_full_params(recurse=False)",
+    ),
+    Choice(
+        components={"weight_sync": "one-by-one"},
+        givens={"generator.gpu_memory_utilization": 0.9},
+        algorithms=SAMPLING,
+        where={"rollout": VLLM},
+        source="TRL 0.19: grpo_config.py, vllm_mode=server; scripts/vllm_serve.py, gpu_memory_utilization=0.9",
     ),
 )
 
@@ -74,12 +137,18 @@ TRL_0_19 = Preset(
     version="0.19",
     algorithms=tuple(name for names in LOSSES for name in names),
     choices=CHOICES,
-    source="TRL 0.19, transformers 4.5x",
+    source="TRL 0.19.1, transformers 4.5x",
     asks=(
-        "precision: without DeepSpeed and FSDP, bf16 where torch_dtype=bfloat16 was passed, else autocast-fp32 or fp32",
-        "recompute: gradient_checkpointing, which differs between its trainers",
-        "sequence_tokens, prompt_tokens: max_length and max_prompt_length, which differ between its trainers",
-        "engine: what the launch file says: fsdp1, fsdp2, zero-2, zero-3; ddp without one",
+        "engine: what the launch file says: fsdp1, zero-2, zero-3; ddp without one",
+        "precision: autocast-bf16 where torch_dtype=bfloat16 was passed, bf16 with bf16=False as well",
+        "prompt_tokens, sequence_tokens, rollout_tokens: of GKD, the prompt, max_length=1024, and max_new_tokens=128 "
+        "after the prompt; of PPO, the prompt and response_length=53 more",
+        "places: with use_vllm, the generator has devices of its own: places: {generator: {process: server, pool: "
+        "servers}}",
+        "rollout, generator.gpu_memory_utilization, generator.max_batched_tokens: with vllm_mode=colocate it is "
+        "vllm-awake in the trainer's process, with 0.3 and 4096: places: {generator: {process: trainer}}",
+        "reference.engine, reward.engine, reference.precision, reward.precision: of PPO and online DPO under FSDP, "
+        "whole on every device as they were loaded",
     ),
 )
 

@@ -7,6 +7,7 @@ LISTS = {
     "models": "Llama-3.1-8B",
     "algorithms": "PPO",
     "components": "optimizer:adamw-fused",
+    "presets": "verl-2026.08",
     "scenarios": "Llama2_70B_PpoAlignment",
     "plugins": "alignsim_plugins.algorithms.dpo",
 }

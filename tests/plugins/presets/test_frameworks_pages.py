@@ -52,6 +52,7 @@ def section(preset, module):
     yield f"## {preset.name}\n\n{about}"
     told = f"Version: {preset.version}." + (f" Also called {also}." if also else "")
     yield f"{told} Read in: {preset.source}. Algorithms: {', '.join(preset.algorithms)}."
+    yield from listed("It knows of these alone:", [f"{s}: {' or '.join(n)}" for s, n in preset.only.items()])
     yield choices_table(preset).markdown().partition("\n\n")[2]
     yield from listed("To be said:", preset.asks)
     yield from listed("Not counted:", preset.left_out)

@@ -1,4 +1,4 @@
-"""What runs under each framework's defaults hold, against counts by hand; and that all of them make a run."""
+"""Runs under each framework's defaults, against counts by hand; engines of a user's own go with them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ SIZES: dict[str, Any] = {
     "rollout_sequences": 4,
 }
 SAID: dict[str, dict[str, str]] = {
-    "trl-0.19": {"precision": "bf16", "recompute": "none"},
-    "trl-0.11": {"precision": "bf16"},
     "torchtitan": {"recompute": "full"},
-    "deepspeed-chat-0.9": {"engine": "zero-3", "policy.loss": "openrlhf-3c3be62", "reference.loss": "openrlhf-3c3be62"},
-    "colossalchat-0.4": {"attention": "flash"},
+    "deepspeed-chat-0.9": {
+        "engine": "zero-3",
+        "attention": "sdpa",
+        "policy.loss": "openrlhf-3c3be62",
+        "reference.loss": "openrlhf-3c3be62",
+    },
+    "colossalchat-0.4": {"attention": "flash", "engine": "colossalai-zero-2"},
 }
 """What a preset asks for, as its ``asks`` say."""
-PAIRS = [(preset.name, name) for preset in REGISTRY.presets.values() for name in preset.algorithms]
 
 
 def run(preset, algorithm, said=None, **more):
@@ -46,21 +48,6 @@ def run(preset, algorithm, said=None, **more):
         accelerator="H100-SXM5-80GB",
         **more,
     )
-
-
-@pytest.mark.parametrize(("preset", "algorithm"), PAIRS)
-def test_every_algorithm_composes(preset, algorithm):
-    assert run(preset, algorithm).result.peak.magnitude > 0
-
-
-@pytest.mark.parametrize("preset", REGISTRY.presets)
-def test_every_choice_names_what_is_there_and_says_where_it_was_read(preset):
-    for choice in REGISTRY.presets[preset].choices:
-        assert choice.source.strip()
-        for place, name in choice.components.items():
-            assert REGISTRY.component(place.rpartition(".")[2], name).name == name
-        for place, names in choice.where.items():
-            assert [REGISTRY.component(place.rpartition(".")[2], name).name for name in names] == list(names)
 
 
 def told(preset, algorithm, said):
@@ -136,7 +123,7 @@ def test_nemo_rl_keeps_its_reference_on_the_host():
 
 def test_deepspeed_chat_fetches_less_ahead():
     asked = run("deepspeed-chat", "SFT", {"engine": "zero-3"})
-    assert asked.settled.givens["max_live_parameters"].value == 3e7
+    assert asked.settled.givens["policy.max_live_parameters"].value == 3e7
 
 
 def test_llama_factory_trains_adapters_of_rank_8():
