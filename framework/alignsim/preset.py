@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 import attrs
@@ -44,8 +45,9 @@ class Choice:
         source: the file, page or line that says so.
         algorithms: the algorithms that it is for; all, if none is named. What it chooses for a role is for those
             that have the role anyway.
-        where: the fillings by ``slot`` or ``role.slot`` with which it is in force; any, if none is named. What it
-            chooses for a role where the same slot is filled so for all, follows from a user's choice for all.
+        where: the fillings by ``slot`` or ``role.slot`` with which it is in force; any, if none is named. A name may
+            be a pattern: ``vllm*`` is every version of vLLM, and every way to hold it. What it chooses for a role where
+            the same slot is filled so for all, follows from a user's choice for all.
 
     Raises:
         InvalidInput: a size that a batch does not have.
@@ -67,7 +69,16 @@ class Choice:
         """Whether it is in force for an algorithm and what is chosen already."""
         if self.algorithms and algorithm not in self.algorithms:
             return False
-        return all(filling(place, chosen) in names for place, names in self.where.items())
+        return all(named(filling(place, chosen), names) for place, names in self.where.items())
+
+
+def named(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a name is one of some names, or goes with one of some patterns.
+
+    >>> named("vllm-0.17", ["sglang", "vllm*"]), named("vllm-0.17", ["vllm"])
+    (True, False)
+    """
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def names_of(fillings: Mapping[str, Component]) -> dict[str, str]:
@@ -109,7 +120,8 @@ class Preset:
         choices: its defaults; a later one takes the place of an earlier one at the same place.
         aliases: other names.
         algorithms: those that it runs; each is asked for by name.
-        only: by slot, the fillings that it knows for all roles; any, for a slot that is not named.
+        only: by slot, the fillings, or patterns of them, that it knows for all roles; any, for a slot that is not
+            named.
         source: where it was read.
         about: what is assumed, for people: a few sentences.
         asks: what has no default that could be known, and has to be said: names and a colon, then words; a line each.
@@ -146,7 +158,7 @@ class Preset:
         if algorithm not in self.algorithms:
             yield Problem("preset", f"{self.name} runs no {algorithm}; {suggestion(algorithm, self.algorithms)}")
         for slot, names in self.only.items():
-            if own.get(slot, names[0]) not in names:
+            if slot in own and not named(own[slot], names):
                 message = f"{self.name} has {' or '.join(map(repr, names))} there, got {own[slot]!r}"
                 yield Problem(f"components[{slot!r}]", message)
 

@@ -45,6 +45,7 @@ ACME = Preset(
         ),
         Choice(components={"loss": "cross-entropy"}, algorithms="SFT", source="acme/sft.py"),
         Choice(components={"loss": "naive"}, algorithms="DPO", source="acme/dpo.py"),
+        Choice(batch={"accumulation_steps": 4}, where={"optimizer": "*adam*-8bit"}, source="acme/small.py"),
         Choice(
             components={"reference.engine": "same-weights"},
             where={"adapter": ["lora", "qlora"], "engine": "single-device"},
@@ -73,6 +74,13 @@ REGISTRY = default_registry().with_plugins(Plugin)
 def run(algorithm="SFT", **more):
     fields = {"models": {"policy": "Llama-3.2-1B"}, "preset": "acme", "registry": REGISTRY, **more}
     return Scenario(algorithm=algorithm, **fields)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "steps"), [("adamw-8bit", 4), ("paged-adamw-8bit", 4), ("lion-8bit", 1), ("adamw-fused", 1)]
+)
+def test_a_pattern_is_for_every_filling_that_goes_with_it(optimizer, steps):
+    assert run(components={"optimizer": optimizer}).settled.batch.accumulation_steps == steps
 
 
 def chosen(asked):

@@ -11,7 +11,7 @@ from alignsim.batch import Batch
 from alignsim.component import NONE
 from alignsim.errors import AlignSimError, InvalidInput, Problem
 from alignsim.layout import Layout
-from alignsim.preset import Choice, Defaults, Preset
+from alignsim.preset import Choice, Defaults, Preset, named
 from alignsim.registry import Registry
 from alignsim.scenario import Scenario
 from alignsim.testing.kit import PluginTests, sourced
@@ -42,13 +42,14 @@ class PresetTests(PluginTests):
         """Algorithms, components and roles, whether it chooses them or asks for them."""
         registry = workbench.registry
         roles = {role for name in preset.algorithms for role in registry.algorithms[name].roles}
-        named = [pair for c in preset.choices for pair in c.components.items()]
-        named += [(place, n) for c in preset.choices for place, names in c.where.items() for n in names]
-        named += [(place, n) for place, names in preset.only.items() for n in names]
-        for place, name in named:
+        told = [pair for c in preset.choices for pair in c.components.items()]
+        told += [(place, n) for c in preset.choices for place, names in c.where.items() for n in names]
+        told += [(place, n) for place, names in preset.only.items() for n in names]
+        for place, name in told:
             role, _, slot = place.rpartition(".")
             assert not role or role in roles, f"{place}: no algorithm that it runs has such a role"
-            registry.component(slot, name)  # raises, with what it may have meant
+            if not fillings_of(place, [name], registry):
+                registry.component(slot, name)  # raises, with what it may have meant
 
     def test_composes(self, preset: Preset, workbench: Workbench) -> None:
         """With every algorithm that it runs; what has to be said for that, it asks for."""
@@ -84,7 +85,8 @@ class PresetTests(PluginTests):
 
         A later choice may take its place but where that other thing is said.
         """
-        ways = list(product(*([(place, name) for name in names] for place, names in choice.where.items())))
+        places = choice.where.items()
+        ways = list(product(*([(p, n) for n in fillings_of(p, names, registry)] for p, names in places)))
         others = {place for other in preset.choices for place in other.where} - choice.where.keys()
         more = [(place, name) for place in sorted(others) for name in registry.fillings(place.rpartition(".")[2])]
         for extra in [(), *((each,) for each in more)]:
@@ -98,6 +100,11 @@ class PresetTests(PluginTests):
 def _comes_by_itself(preset: Preset, algorithm: str, place: str, name: str) -> bool:
     told = preset.defaults(algorithm, {}).components.get(place)
     return told is not None and told.value == name
+
+
+def fillings_of(place: str, patterns: Iterable[str], registry: Registry) -> list[str]:
+    """Return the fillings at a place that some names or patterns mean."""
+    return [name for name in registry.fillings(place.rpartition(".")[2]) if named(name, patterns)]
 
 
 def in_force(choice: Choice, preset: Preset, found: Defaults) -> set[str]:
@@ -149,7 +156,7 @@ def _filled(
     """Return the same filling for places of one slot, the first that leaves the fewest problems."""
     places = list(places)
     slot = places[0].rpartition(".")[2]
-    names = [n for n in preset.only.get(slot, registry.fillings(slot)) if n != NONE] or [NONE]
+    names = [n for n in fillings_of(slot, preset.only.get(slot, "*"), registry) if n != NONE] or [NONE]
     tried = [dict.fromkeys(places, name) for name in names]
     return min(tried, key=lambda more: _amiss(_run(preset, algorithm, {**components, **more}, {}, registry)))
 

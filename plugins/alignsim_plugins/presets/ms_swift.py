@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from alignsim import Choice, Const, Preset, hookimpl
 from alignsim_plugins.presets.accelerate import LAUNCHED, LORA, references
+from alignsim_plugins.presets.serving import VLLM
 
 PAIRS = ("DPO", "IPO", "cDPO")
 SAMPLING = ("GRPO", "GRPO-No-KL")
-VLLM = ("vllm", "vllm-offloading", "vllm-awake", "vllm-0.9")
 ARGUMENTS = "ms-swift 3.12: llm/argument"
 
 CHOICES = (

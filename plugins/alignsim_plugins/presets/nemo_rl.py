@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from alignsim import Choice, Const, Preset, hookimpl
+from alignsim_plugins.presets.serving import SLEEPING, VLLM
 
 SAMPLING = ("GRPO", "GRPO-No-KL", "RLOO", "DAPO")
 PAIRS = ("DPO", "DPO-Precompute-Reference")
@@ -15,11 +16,6 @@ WORKER = f"{READ}: models/policy/workers/dtensor_policy_worker_v2.py"
 MEGATRON_WORKER = f"{READ}: models/policy/workers/megatron_policy_worker.py"
 DTENSOR = ("fsdp2", "fsdp2-tensor")
 MEGATRON = ("megatron", "megatron-offloading")
-VLLM = (
-    *("vllm", "vllm-offloading", "vllm-awake"),
-    *("vllm-0.17", "vllm-0.17-offloading", "vllm-0.17-awake", "vllm-0.9"),
-)
-COLOCATED = ("vllm", "vllm-offloading", "vllm-0.17", "vllm-0.17-offloading")
 
 TRAINER = (
     Choice(
@@ -121,20 +117,26 @@ ROLLOUT = (
     Choice(
         givens={"policy.offloads_optimizer": 1},
         algorithms=SAMPLING,
-        where={"engine": DTENSOR, "rollout": COLOCATED},
+        where={"engine": DTENSOR, "rollout": SLEEPING},
         source=f"{WORKER}, offload_before_refit and prepare_for_training: the optimizer is there to train alone",
     ),
     Choice(
         components={"policy.engine": "megatron-offloading"},
         algorithms=SAMPLING,
-        where={"engine": "megatron", "rollout": COLOCATED},
+        where={"engine": "megatron", "rollout": SLEEPING},
         source=f"{MEGATRON_WORKER}, offload_before_refit: optimizer and buffers of gradients; offload_after_refit",
     ),
     Choice(
-        givens={"generator.gpu_memory_utilization": 0.6, "generator.sleep_level": 1},
+        givens={"generator.gpu_memory_utilization": 0.6},
         algorithms=SAMPLING,
         where={"rollout": VLLM},
-        source=f"{GRPO}, vllm_cfg: gpu_memory_utilization: 0.6; {READ}: generation/vllm, sleep(level=1)",
+        source=f"{GRPO}, vllm_cfg: gpu_memory_utilization: 0.6",
+    ),
+    Choice(
+        givens={"generator.sleep_level": 1},
+        algorithms=SAMPLING,
+        where={"rollout": SLEEPING},
+        source=f"{READ}: generation/vllm, sleep(level=1)",
     ),
 )
 REFERENCES = tuple(

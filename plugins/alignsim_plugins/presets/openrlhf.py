@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from alignsim import Choice
+from alignsim_plugins.presets.serving import VLLM
 
 SAMPLING = ("PPO", "PPO-Reward-Elsewhere", "GRPO", "GRPO-No-KL", "RLOO", "REINFORCE++", "DAPO")
 REWARDED = ("PPO", "REINFORCE++")
@@ -12,7 +13,6 @@ PAIRS = ("DPO", "IPO", "cDPO")
 STAGES = ("zero", "zero-1", "zero-2", "zero-3", "zero-3-sleeping")
 UNDIVIDED = ("zero-1", "zero-2")
 DIVIDED = ("zero-3", "zero-3-sleeping")
-VLLM = ("vllm", "vllm-offloading", "vllm-awake", "vllm-0.9")
 
 LEFT_OUT = ("a process of each model, with a context and an allocator: models share one unless places say otherwise",)
 

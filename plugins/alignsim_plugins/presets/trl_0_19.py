@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 
 from alignsim import Choice, Preset, hookimpl
 from alignsim_plugins.presets.accelerate import LAUNCHED, frozen, references, whole
+from alignsim_plugins.presets.serving import VLLM
 
 PAIRS = ("DPO", "IPO", "cDPO")
 SAMPLING = ("GRPO", "GRPO-No-KL")
 ONLINE = ("Online-DPO", "Online-DPO-Judge")
 GENERATING = (*SAMPLING, "GKD", "TRL-PPO", *ONLINE)
 SCORED = ("TRL-PPO", "Online-DPO")
-VLLM = ("vllm", "vllm-offloading", "vllm-awake", "vllm-0.9")
 LENGTHS = {"sequence_tokens": 1024, "prompt_tokens": 512}
 LOSSES: Mapping[tuple[str, ...], tuple[str, Mapping[str, int], str]] = {
     ("SFT",): ("cross-entropy", {"sequence_tokens": 1024}, "sft_trainer.py: the model's own loss; max_length=1024"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from alignsim import Choice, Preset, hookimpl
-from alignsim_plugins.presets.accelerate import LAUNCHED, LORA, frozen, references
+from alignsim_plugins.presets.accelerate import ALONE, LAUNCHED, LORA, frozen, references
+from alignsim_plugins.presets.serving import SLEEPING, VLLM
 
 PAIRS = ("DPO", "IPO", "cDPO")
 SAMPLING = ("GRPO", "GRPO-No-KL", "RLOO")
 ONLINE = ("Online-DPO", "Online-DPO-Judge")
 AS_STORED = ("CPO", "ORPO", "SimPO", *ONLINE)
-VLLM = ("vllm", "vllm-offloading", "vllm-awake", "vllm-0.9")
 
 CHOICES = (
     Choice(
@@ -115,15 +115,20 @@ CHOICES = (
         "generation/vllm_generation.py, max_num_batched_tokens=4096",
     ),
     Choice(
+        givens={"generator.sleep_level": 2},
+        where={"rollout": SLEEPING},
+        source="TRL 1.16: generation/vllm_generation.py, sleep(level=2)",
+    ),
+    Choice(
         givens={"generator.gpu_memory_utilization": 0.55},
         algorithms=ONLINE,
         where={"rollout": VLLM},
         source="TRL 1.16: experimental/online_dpo/online_dpo_config.py, vllm_gpu_memory_utilization=0.55",
     ),
     Choice(
-        components={"weight_sync": "whole-model"},
-        where={"rollout": VLLM, "adapter": LORA, "engine": "zero-3"},
-        source="TRL 1.16: generation/vllm_generation.py: all weights are gathered to merge adapters under ZeRO-3",
+        components={"weight_sync": "merged-model"},
+        where={"rollout": VLLM, "adapter": LORA, "engine": (*ALONE, "zero-3")},
+        source="TRL 1.16: generation/vllm_generation.py: adapters are merged, under ZeRO-3 in gathered weights",
     ),
 )
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from alignsim import Choice
+from alignsim_plugins.presets.serving import SGLANG, SLEEPING, VLLM
 
 SAMPLING = ("PPO", "PPO-Reward-Elsewhere", "GRPO", "GRPO-No-KL", "RLOO", "REINFORCE++", "DAPO")
 FSDP = ("fsdp1", "fsdp2", "fsdp2-cpu-offload")
 MEGATRON = ("megatron", "megatron-offloading")
 LORA = "lora"
 ONLY = {"engine": (*FSDP, *MEGATRON), "adapter": ("full", LORA)}
-VLLM = (
-    *("vllm", "vllm-offloading", "vllm-awake"),
-    *("vllm-0.17", "vllm-0.17-offloading", "vllm-0.17-awake", "vllm-0.9"),
-)
-SGLANG = ("sglang", "sglang-offloading", "sglang-awake")
 CONFIG = "verl: trainer/config"
 
 TRAINER = (
@@ -98,19 +94,20 @@ ROLLOUT = (
         "update_weights_bucket_megabytes: 2048",
     ),
     Choice(
-        givens={
-            "generator.gpu_memory_utilization": 0.5,
-            "generator.max_batched_tokens": 8192,
-            "generator.sleep_level": 2,
-        },
+        givens={"generator.gpu_memory_utilization": 0.5, "generator.max_batched_tokens": 8192},
         where={"rollout": VLLM},
         algorithms=SAMPLING,
-        source=f"{CONFIG}/rollout/rollout.yaml, gpu_memory_utilization: 0.5, max_num_batched_tokens: 8192; "
-        "rollout/vllm_rollout: sleep level 2",
+        source=f"{CONFIG}/rollout/rollout.yaml, gpu_memory_utilization: 0.5, max_num_batched_tokens: 8192",
+    ),
+    Choice(
+        givens={"generator.sleep_level": 2},
+        where={"rollout": SLEEPING},
+        algorithms=SAMPLING,
+        source="verl: workers/rollout/vllm_rollout, sleep level 2",
     ),
     Choice(
         givens={"generator.sleep_level": 1},
-        where={"rollout": VLLM, "policy.adapter": LORA},
+        where={"rollout": SLEEPING, "policy.adapter": LORA},
         algorithms=SAMPLING,
         source="verl: rollout_mode and update_weights, sleep_level = 1 with adapters: the model's weights stay",
     ),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from alignsim import Choice, Const, Preset, hookimpl
-from alignsim_plugins.presets.verl import ASKS, CONFIG, FSDP, LEFT_OUT, MEGATRON, ONLY, SAMPLING, VLLM, of
+from alignsim_plugins.presets.serving import VLLM
+from alignsim_plugins.presets.verl import ASKS, CONFIG, FSDP, LEFT_OUT, MEGATRON, ONLY, SAMPLING, of
 
 WORKERS = "workers/fsdp_workers.py"
 ENTROPY = f"verl b178a3cd: {WORKERS} and megatron_workers.py, compute_log_prob(calculate_entropy=True)"

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from alignsim import Choice, Preset, hookimpl
-from alignsim_plugins.presets.verl import ASKS, CONFIG, FSDP, LEFT_OUT, ONLY, SAMPLING, VLLM, of
+from alignsim_plugins.presets.serving import VLLM
+from alignsim_plugins.presets.verl import ASKS, CONFIG, FSDP, LEFT_OUT, ONLY, SAMPLING, of
 
 ENGINE = "workers/engine/fsdp/transformer_impl.py"
 
