@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
 
 from alignsim.bounds import bounded
+from alignsim.by_phase import by_phase
 from alignsim.errors import CompositionError, MissingInput, Problem, UnusedInput, near, suggestion
 from alignsim.frozen import frozen
 from alignsim.given import Given
 from alignsim.graph import Node, TermGraph
 from alignsim.numbers import from_const, numbers
 from alignsim.parts import Parts
-from alignsim.placing import place
+from alignsim.placing import Placed, place
 from alignsim.probe import check_units
 from alignsim.scope import Scope, anywhere, parse
 from alignsim.term import Collect, Const, Of, Term, Total
@@ -45,6 +46,7 @@ class _Composer:
         self.numbers = numbers(parts, self.placed)
         self.overridden = {path: term for path, (term, _) in self.placed.items() if path in self.numbers}
         self.terms = {path: value for path, value in self.placed.items() if path not in self.numbers}
+        self.possible = by_phase(parts, self.placed, self.numbers)
         self.totals = Totals(
             parts, self.placed, self._lookup, self._input
         )  # a number in a term's place is collected too
@@ -54,10 +56,7 @@ class _Composer:
         self.problems: list[Problem] = []
 
     def run(self) -> TermGraph:
-        for path, (term, scope) in self.terms.items():
-            parameters = term.formula.parameters.items()
-            inputs = tuple(self._input(path, term, scope, name, marker) for name, marker in parameters)
-            self.nodes[path] = Node(path, "term", term.unit, inputs, term, None, scope)
+        self._resolve(self.terms)
         self._stop_on(MissingInput)
         self.numbers = bounded(self.parts, self.numbers, self.placed, self.nodes.values())
         for node in self.totals.nodes():
@@ -78,6 +77,17 @@ class _Composer:
         graph.order  # noqa: B018 - names a cycle before anything else is made of it
         check_units(graph)
         return graph
+
+    def _resolve(self, terms: Mapping[str, Placed]) -> None:
+        """Make nodes of terms, and of those that have a value of their own in a phase and are read there."""
+        for path, (term, scope) in terms.items():
+            parameters = term.formula.parameters.items()
+            inputs = tuple(self._input(path, term, scope, name, marker) for name, marker in parameters)
+            self.nodes[path] = Node(path, "term", term.unit, inputs, term, None, scope)
+        read = {path: self.possible.pop(path) for path in [*self.possible] if path in self.read}
+        if read:
+            self.terms |= read
+            self._resolve(read)
 
     def _read_totals(self) -> None:
         """Let the terms that read a total read the node that it is; a total of nothing is an error."""
@@ -108,7 +118,8 @@ class _Composer:
 
     def _find(self, places: Iterable[str], own: str = "") -> str | None:
         for path in places:  # a term's default is its own: another that reads the name states one too
-            if path != own and (path in self.terms or (path in self.numbers and path not in self.constants)):
+            known = path in self.terms or path in self.possible
+            if path != own and (known or (path in self.numbers and path not in self.constants)):
                 self.read.add(path)
                 return path
         return None

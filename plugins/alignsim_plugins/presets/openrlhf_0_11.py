@@ -31,7 +31,11 @@ OPENRLHF_0_11 = Preset(
     only={"engine": STAGES},
     choices=of("0.11", FLAGS, {"micro_batch": 1, "sequence_tokens": 2048, "rollout_tokens": 2048}, ()),
     source="OpenRLHF 0.11.2: cli, models, utils/deepspeed",
-    asks=(*asks(FLAGS), "prompt_tokens: prompts have no length of their own, rollout.max_new_tokens is unset"),
+    asks=(
+        *asks(FLAGS),
+        "prompt_tokens: prompts have no length of their own, rollout.max_new_tokens is unset",
+        "micro_batch: while models score, rollout.micro_batch_size: --set score:micro_batch=...",
+    ),
     left_out=LEFT_OUT,
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from alignsim import Preset, hookimpl
+from alignsim import Choice, Preset, hookimpl
 from alignsim_plugins.presets.openrlhf import LEFT_OUT, PAIRS, SAMPLING, STAGES, asks, of
 
 FLAGS = {
@@ -22,17 +22,27 @@ FLAGS = {
     "places": "colocate_actor_ref, colocate_critic_reward, colocate_all_models",
 }
 
+SCORES = Choice(
+    givens={"score:micro_batch": 8},
+    algorithms=SAMPLING,
+    where={"packing": ("equal", "packed", "padded")},
+    source="OpenRLHF 0.9: cli/train_ppo_ray.py, micro_rollout_batch_size 8, of every model that scores",
+)
+
 OPENRLHF_0_9 = Preset(
     name="openrlhf-0.9",
     framework="OpenRLHF",
     version="0.9",
     algorithms=("SFT", "RM", *PAIRS, "KTO", *SAMPLING),
     only={"engine": STAGES},
-    choices=of(
-        "0.9",
-        FLAGS,
-        {"micro_batch": 4, "prompt_tokens": 1024, "sequence_tokens": 2048, "rollout_tokens": 2048},
-        ("KTO",),
+    choices=(
+        *of(
+            "0.9",
+            FLAGS,
+            {"micro_batch": 4, "prompt_tokens": 1024, "sequence_tokens": 2048, "rollout_tokens": 2048},
+            ("KTO",),
+        ),
+        SCORES,
     ),
     source="OpenRLHF 0.9.0: cli, models, utils/deepspeed",
     asks=asks(FLAGS),

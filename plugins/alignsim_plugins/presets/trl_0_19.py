@@ -140,6 +140,8 @@ TRL_0_19 = Preset(
     source="TRL 0.19.1, transformers 4.5x",
     asks=(
         "engine: what the launch file says: fsdp1, zero-2, zero-3; ddp without one",
+        "micro_batch: while TRL's PPO scores, local_rollout_forward_batch_size 64, and at most rollout_sequences: "
+        "--set score:micro_batch=...",
         "precision: autocast-bf16 where torch_dtype=bfloat16 was passed, bf16 with bf16=False as well",
         "prompt_tokens, sequence_tokens, rollout_tokens: of GKD, the prompt, max_length=1024, and max_new_tokens=128 "
         "after the prompt; of PPO, the prompt and response_length=53 more",

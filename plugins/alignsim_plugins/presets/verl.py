@@ -120,7 +120,8 @@ ROLLOUT = (
 )
 ASKS = (
     "micro_batch: ppo_micro_batch_size_per_gpu has no default; with use_dynamic_bsz choose packing=token-budget, "
-    "and token_budget for another ppo_max_token_len_per_gpu",
+    "and token_budget for another ppo_max_token_len_per_gpu; while models score, log_prob_micro_batch_size_per_gpu: "
+    "--set score:micro_batch=...",
     "rollout_sequences: train_batch_size x rollout.n over the devices",
     "layouts.generator: tensor_model_parallel_size is 2 by default; here every device serves a copy unless said",
     "layout: sequence_parallel is true by default with Megatron; it matters with tensor ranks",

@@ -187,8 +187,9 @@ def _verl_examples() -> Iterator[Published]:
                 served=served,
                 share=share,
                 batch={**GSM8K, "micro_batch": micro},
+                givens={"critic.micro_batch": 32},
             ),
-            f"{real}; the critic's micro-batch of 32 is counted as the actor's",
+            real,
         )
     yield Published(
         "verl-7b-ppo-seqbalance-8gpu",
@@ -335,6 +336,7 @@ def _others() -> Iterator[Published]:
             "givens": {
                 "generator.gpu_memory_utilization": 0.6,
                 "generator.eager": 1,
+                "score:micro_batch": 16,
             },
             "batch": {
                 "micro_batch": 8,

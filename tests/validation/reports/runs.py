@@ -52,6 +52,11 @@ def sizes(micro: int, tokens: int, prompt: int = 0, rollouts: int = 0) -> dict[s
     return found | ({"rollout_sequences": rollouts, "rollout_tokens": tokens} if rollouts else {})
 
 
+def scored(micro: int) -> dict[str, dict[str, int]]:
+    """Return how many samples are scored at once."""
+    return {"givens": {"score:micro_batch": micro}}
+
+
 def reports() -> Iterator[Published]:
     """Yield all of them."""
     yield from _openrlhf()
@@ -81,7 +86,11 @@ def _openrlhf() -> Iterator[Published]:
                     "reference.engine": "single-device",
                     "reward.engine": "single-device",
                 },
-                givens={"policy.offload_optimizer": 1, "critic.offload_optimizer": 1},
+                givens={
+                    "policy.offload_optimizer": 1,
+                    "critic.offload_optimizer": 1,
+                    "score:micro_batch": 2 * micro,
+                },
                 layouts={"critic": {"data": 2}, "reward": {"data": 1}, "reference": {"data": 1}},
                 places={role: {"process": role, "pool": role} for role in roles},
                 batch=sizes(micro, 2048, 1024, 2 * micro),
@@ -100,7 +109,7 @@ def _openrlhf() -> Iterator[Published]:
             8,
             models=("critic", "reward"),
             components={"engine": "zero-2", "recompute": "full", "rollout": "transformers-cache"},
-            givens={"policy.offload_optimizer": 1, "critic.offload_optimizer": 1},
+            givens={"policy.offload_optimizer": 1, "critic.offload_optimizer": 1, "score:micro_batch": 4},
             batch=sizes(2, 2048, 1024, 4),
         ),
     )
@@ -124,7 +133,16 @@ def _openrlhf() -> Iterator[Published]:
         "openrlhf-887",
         f"{tracker} 887",
         False,
-        of("openrlhf", "GRPO-No-KL", "Qwen2.5-7B", "H100-SXM5-80GB", 3, batch=sizes(1, 37888, 1024), **long),
+        of(
+            "openrlhf",
+            "GRPO-No-KL",
+            "Qwen2.5-7B",
+            "H100-SXM5-80GB",
+            3,
+            batch=sizes(1, 37888, 1024),
+            **scored(1),
+            **long,
+        ),
         assumed="recomputation; the reference is elsewhere",
     )
     for micro, runs in ((1, True), (2, False)):
@@ -132,7 +150,16 @@ def _openrlhf() -> Iterator[Published]:
             f"openrlhf-908-mb{micro}",
             f"{tracker} 908",
             runs,
-            of("openrlhf", "GRPO-No-KL", "Qwen2.5-7B", "H20-96GB", 8, batch=sizes(micro, 26048, 13024), **long),
+            of(
+                "openrlhf",
+                "GRPO-No-KL",
+                "Qwen2.5-7B",
+                "H20-96GB",
+                8,
+                batch=sizes(micro, 26048, 13024),
+                **scored(2),
+                **long,
+            ),
             "as configured; real ones are not stated",
             assumed="the reference is elsewhere",
         )
@@ -148,6 +175,7 @@ def _openrlhf() -> Iterator[Published]:
             2,
             components={"engine": "zero-2", "recompute": "full", "rollout": "none"},
             batch=sizes(2, 1025, 1024),
+            **scored(2),
         ),
         assumed="recomputation; the reference is elsewhere",
     )
@@ -164,6 +192,7 @@ def _openrlhf() -> Iterator[Published]:
             models=("critic", "reward"),
             components={"engine": "zero-2", "recompute": "full", "rollout": "transformers-cache"},
             batch=sizes(1, 2048, 1024, 4),
+            **scored(4),
         ),
         assumed="Llama-2-13B for CodeLlama-13B, of the same shape",
     )
