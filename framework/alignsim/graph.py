@@ -45,7 +45,7 @@ class Node:
     about: str = ""
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class TermGraph:
     """A composed graph: frozen, checked for cycles and units, in one fixed topological order.
 
@@ -58,6 +58,9 @@ class TermGraph:
     parts: Parts
     nodes: Mapping[str, Node]
     aliases: Mapping[str, str] = attrs.field(factory=dict)
+
+    def __repr__(self) -> str:
+        return f"TermGraph({self.parts.algorithm.name}: {len(self.nodes):,} values)"
 
     @cached_property
     def network(self) -> nx.DiGraph[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PIECE = 64
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Plan:
     """What a graph needs for its outputs, in order.
 
@@ -34,6 +34,9 @@ class Plan:
 
     graph: TermGraph
     outputs: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Plan({', '.join(self.outputs[:3])}{', ...' * (len(self.outputs) > 3)} of {self.graph!r})"
 
     @classmethod
     def of(cls, graph: TermGraph, outputs: Iterable[str]) -> Plan:

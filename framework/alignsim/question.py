@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import attrs
 
+from alignsim.brief import fields
 from alignsim.compose import compose
 from alignsim.errors import CompositionError, InvalidInput, Problem
 from alignsim.graph import TermGraph
@@ -37,6 +38,9 @@ class Question(ABC):
     solver: str
     registry: Registry
     axes: ClassVar[Mapping[str, str]] = {}
+
+    def __repr__(self) -> str:
+        return fields(self)
 
     @abstractmethod
     def parts(self) -> Parts:

@@ -80,7 +80,7 @@ class Figure:
         return {**ends, "event": self.binding.event, "stage": self.binding.stage}
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Result:
     """All numbers of one run, each with its history.
 
@@ -93,6 +93,11 @@ class Result:
     scenario: Scenario
     graph: TermGraph
     resource: str
+
+    def __repr__(self) -> str:
+        unit = self.graph.nodes[self.graph.resolve(self.resource)].unit
+        told = f"{self.resource} {human(self.value(self.resource), unit)} at {self.binding.event}"
+        return f"Result({self.scenario.name!r}: {told}{f', {self.verdict.status}' if self.verdict else ''})"
 
     @cached_property
     def _plan(self) -> Plan:

@@ -62,7 +62,7 @@ def _preset(value: Preset | str | None) -> Preset | None:
 
 
 @described
-@attrs.frozen(kw_only=True, slots=False)
+@attrs.frozen(kw_only=True, slots=False, repr=False)
 class Scenario(Question):
     """A run: an algorithm, the models of its roles, the choices made for them, and the devices they are on.
 

@@ -15,7 +15,7 @@ from alignsim.plan import Plan
 from alignsim.reached import instants
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Sweep:
     """The answers of many configurations, row by row.
 
@@ -28,6 +28,9 @@ class Sweep:
     plan: Plan
     columns: Mapping[str, Column]
     answers: Mapping[str, Column]
+
+    def __repr__(self) -> str:
+        return f"Sweep({len(self):,} rows of {', '.join(self.columns)}: {', '.join(self.answers)})"
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))

@@ -52,7 +52,7 @@ def _capacity(value: Any) -> Given | None:
 
 
 @described
-@attrs.frozen(kw_only=True, slots=False)
+@attrs.frozen(kw_only=True, slots=False, repr=False)
 class AlignmentMemoryScenario(Question):
     """PPO and DPO alignment of a policy, with reward and value models of the critic's size.
 
